@@ -1,0 +1,32 @@
+//! What a model folder says: configs, safetensors headers, and tensor names as raw KV scales.
+//!
+//! Nothing here knows a device. What a scale becomes on one is decided in [`scales`](crate::scales).
+
+mod error;
+mod findings;
+mod folder;
+mod header;
+mod json;
+mod kv_scheme;
+mod layers;
+mod mapped_file;
+mod model_config;
+mod names;
+mod quant_config;
+mod scale_value;
+mod shards;
+mod sidecar;
+
+pub use error::CheckpointError;
+pub use findings::{Finding, FindingCode, Findings};
+pub use folder::ModelFolder;
+pub use header::TensorEntry;
+pub use kv_scheme::{KvScheme, Strategy};
+pub use layers::{Attention, CacheLayer, LayerPlan};
+pub use model_config::Shape;
+pub use names::{LayerIndex, NameClass, NameFormat, Refusal, Role, ScaleName, classify};
+pub use quant_config::{Flavor, QuantConfig};
+pub use scale_value::ScaleValue;
+pub(crate) use scale_value::{is_all_zero, read_scale, relative_precision};
+pub use shards::Shard;
+pub use sidecar::{SidecarNumber, SidecarScale, TensorParallel};

@@ -1,0 +1,414 @@
+//! The grammar of KV-scale tensor names.
+//!
+//! A name is read as a whole, never by replacing parts of it:
+//!
+//! ```text
+//! name    = [prefix "."] container "." layer "." module ["." wrapper] "." suffix
+//! prefix  = text segments only: model, language_model, backbone, transformer, thinker, mtp, ..
+//! module  = self_attn | attn | attention | mixer | norm_attn_norm.attn | ..
+//! wrapper = attn | mla_attn.mla_attn | attn_mqa | .. [".impl"]       (names of an engine at run time)
+//! suffix  = what says the role: k_scale, k_proj.k_scale, k_proj.output_scale, k_cache.scale, ..
+//! ```
+//!
+//! Anything that ends like a KV scale but does not parse is reported by the caller, never dropped.
+
+use std::fmt;
+
+/// What a scale is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// The query.
+    Q,
+    /// The key, or the latent of an MLA layer.
+    K,
+    /// The value.
+    V,
+    /// One scale for key and value.
+    Kv,
+    /// The softmax probabilities.
+    Prob,
+}
+
+impl Role {
+    fn from_letter(letter: &str) -> Option<Self> {
+        match letter {
+            "q" => Some(Self::Q),
+            "k" => Some(Self::K),
+            "v" => Some(Self::V),
+            "kv" => Some(Self::Kv),
+            "prob" => Some(Self::Prob),
+            _ => None,
+        }
+    }
+
+    /// `q`, `k`, `v`, `kv` or `prob`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Q => "q",
+            Self::K => "k",
+            Self::V => "v",
+            Self::Kv => "kv",
+            Self::Prob => "prob",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How a producer spells the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NameFormat {
+    /// `self_attn.k_scale`: compressed-tensors, llm-compressor, AutoRound, native fp8, NemotronH.
+    Attention,
+    /// `self_attn.attn.k_scale`, `self_attn.mla_attn.mla_attn.k_scale`: an engine's own parameter.
+    Runtime,
+    /// `self_attn.k_proj.k_scale`: ModelOpt.
+    Projection,
+    /// `self_attn.qkv_proj.k_scale`, `self_attn.qkqkv_proj.k_scale`: renamed by a loader.
+    Fused,
+    /// `self_attn.k_proj.output_scale`: Quark, older compressed-tensors, AutoFP8.
+    OutputScale,
+    /// `self_attn.prob_output_scale`: Quark.
+    ProbOutput,
+    /// `self_attn.k_cache.scale`: Hunyuan.
+    Cache,
+    /// `attention.k_fake_quantizer.qscale_act`: Mistral consolidated.
+    FakeQuantizer,
+    /// `attention.kv_cache_scaling_factor`: TensorRT-LLM.
+    ScalingFactor,
+    /// `attention.kv_cache_rcp_scaling_factor`: the same, as 1/s.
+    ReciprocalScalingFactor,
+    /// `impl.k_cache.dequant_output.scale`: INC.
+    IncDequant,
+    /// `impl.k_cache.quant_input.scale_inv`: INC, as 1/s.
+    IncQuantReciprocal,
+}
+
+impl NameFormat {
+    /// Whether the tensor holds `1/s`.
+    #[must_use]
+    pub const fn is_reciprocal(self) -> bool {
+        matches!(self, Self::ReciprocalScalingFactor | Self::IncQuantReciprocal)
+    }
+
+    /// The order in which equal sources are named: the most specific spelling first.
+    pub(crate) const fn precedence(self) -> u8 {
+        match self {
+            Self::Attention | Self::Runtime | Self::Projection | Self::Fused | Self::Cache => 0,
+            Self::FakeQuantizer | Self::ScalingFactor | Self::OutputScale | Self::ProbOutput => 1,
+            Self::IncDequant => 2,
+            Self::ReciprocalScalingFactor | Self::IncQuantReciprocal => 3,
+        }
+    }
+}
+
+/// Where a layer number counts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LayerIndex {
+    /// In the model's own list of layers; draft layers may follow its last one.
+    Model(usize),
+    /// In the list of draft layers: `mtp.layers.0` is the first after the model's last.
+    Draft(usize),
+}
+
+/// A name that the grammar accepts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScaleName {
+    /// Everything up to and including the attention module: `model.layers.0.self_attn`.
+    pub module: String,
+    /// The layer.
+    pub layer: LayerIndex,
+    /// What the scale is for.
+    pub role: Role,
+    /// How the name is spelled.
+    pub format: NameFormat,
+}
+
+impl ScaleName {
+    /// The compressed-tensors spelling of the same scale. Classifying it gives the same module, layer and role, so
+    /// applying it twice changes nothing.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        format!("{}.{}_scale", self.module, self.role)
+    }
+
+    /// The parameter that vLLM gives this scale: in the `attn` module of the layer, or in `mla_attn.mla_attn` of an
+    /// MLA layer. A `kv` scale is the key's.
+    #[must_use]
+    pub fn runtime(&self, is_mla: bool) -> String {
+        let role = if self.role == Role::Kv { Role::K } else { self.role };
+        let inner = if is_mla { "mla_attn.mla_attn" } else { "attn" };
+        format!("{}.{inner}.{role}_scale", self.module)
+    }
+}
+
+/// Why a tensor that looks like a KV scale is taken by no layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// `k_proj.v_scale`: the letters contradict each other.
+    CrossedLetters,
+    /// `qkv_proj.output_scale`: one scale for query, key and value at once.
+    Ambiguous,
+    /// An int8 cache's scale (vllm-ascend).
+    Int8,
+    /// An NVFP4 cache's scale.
+    Nvfp4,
+    /// The prefix or the module is none that the grammar knows.
+    UnknownPlace,
+}
+
+/// What a tensor name is, as far as KV scales go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NameClass {
+    /// A KV scale.
+    Scale(ScaleName),
+    /// A zero point of the KV cache, which must be zero.
+    ZeroPoint(ScaleName),
+    /// It looks like a KV scale and is refused.
+    Refused(Refusal),
+    /// A KV-scale suffix in a place without a text KV cache: a vision tower, an indexer, a quantizer's transient state.
+    OtherRole,
+    /// Nothing to do with KV scales.
+    Other,
+}
+
+const CONTAINERS: [&str; 4] = ["layers", "h", "blocks", "mtp_layers"];
+
+const PREFIXES: [&str; 15] = [
+    "model",
+    "language_model",
+    "text_model",
+    "text",
+    "language",
+    "llm",
+    "backbone",
+    "transformer",
+    "thinker",
+    "decoder",
+    "mtp",
+    "gpt_neox",
+    "lm",
+    "causal_lm",
+    "draft",
+];
+
+const MODULES: [&[&str]; 8] = [
+    &["self_attn"],
+    &["attn"],
+    &["attention"],
+    &["self_attention"],
+    &["mixer"],
+    &["norm_attn_norm", "attn"],
+    &["temporal_block"],
+    &["attention", "self"],
+];
+
+const WRAPPERS: [&[&str]; 5] =
+    [&["attn"], &["mla_attn", "mla_attn"], &["mla_attn"], &["attn_mqa"], &["attn_mha"]];
+
+const FUSED: [&str; 5] = ["qkv_proj", "qkqkv_proj", "query_key_value", "Wqkv", "W_pack"];
+
+/// Segments that put a name outside the text decoder.
+const OTHER_PLACES: [&str; 18] = [
+    "visual",
+    "vit",
+    "image_encoder",
+    "audio_tower",
+    "audio_encoder",
+    "speech_encoder",
+    "encoder",
+    "indexer",
+    "compressor",
+    "talker",
+    "token2wav",
+    "code2wav",
+    "code_predictor",
+    "multi_modal_projector",
+    "mm_projector",
+    "resampler",
+    "perceiver",
+    "connector",
+];
+
+/// Whether a tensor of this name is, or looks like, a KV scale.
+pub(crate) fn is_scale_like(name: &str) -> bool {
+    matches!(classify(name), NameClass::Scale(_) | NameClass::Refused(_))
+}
+
+/// Reads a tensor name.
+#[must_use]
+pub fn classify(name: &str) -> NameClass {
+    let Some((parents, last)) = name.rsplit_once('.') else { return NameClass::Other };
+    match suffix(parents, last) {
+        None => NameClass::Other,
+        Some(suffix) if in_other_place(suffix.place) => NameClass::OtherRole,
+        Some(Suffix { place, meaning, may_be_wrapped }) => match (locate(place, may_be_wrapped), meaning) {
+            // Letters and formats that are refused are refused wherever they stand.
+            (_, Meaning::Refused(refusal)) => NameClass::Refused(refusal),
+            (Some(_), Meaning::Transient) => NameClass::OtherRole,
+            (None, Meaning::Transient | Meaning::ZeroPoint(_)) => NameClass::Other,
+            (None, Meaning::Scale(_, format)) => match format {
+                // These suffixes alone say too little to make another tensor suspicious.
+                NameFormat::Cache | NameFormat::IncDequant | NameFormat::IncQuantReciprocal => {
+                    NameClass::Other
+                }
+                _ => NameClass::Refused(Refusal::UnknownPlace),
+            },
+            (Some(found), Meaning::ZeroPoint(role)) => {
+                NameClass::ZeroPoint(found.name(role, NameFormat::Attention))
+            }
+            (Some(found), Meaning::Scale(role, format)) => NameClass::Scale(found.name(role, format)),
+        },
+    }
+}
+
+/// A suffix that says a role, and the place before it.
+struct Suffix<'a> {
+    place: &'a str,
+    meaning: Meaning,
+    may_be_wrapped: bool,
+}
+
+enum Meaning {
+    Scale(Role, NameFormat),
+    ZeroPoint(Role),
+    Transient,
+    Refused(Refusal),
+}
+
+/// Splits what says the role off the end of a name.
+fn suffix<'a>(parents: &'a str, last: &str) -> Option<Suffix<'a>> {
+    let (place, owner) = parents.rsplit_once('.').unwrap_or(("", parents));
+    let below = |meaning| Some(Suffix { place, meaning, may_be_wrapped: false });
+    let direct = |meaning| Some(Suffix { place: parents, meaning, may_be_wrapped: true });
+    let projection = owner.strip_suffix("_proj").filter(|letter| matches!(*letter, "q" | "k" | "v"));
+    match last {
+        "q_scale" | "k_scale" | "v_scale" => {
+            let letter = &last[..1];
+            let role = Role::from_letter(letter)?;
+            match projection {
+                Some(own) if own == letter => below(Meaning::Scale(role, NameFormat::Projection)),
+                Some(_) => below(Meaning::Refused(Refusal::CrossedLetters)),
+                None if FUSED.contains(&owner) => below(Meaning::Scale(role, NameFormat::Fused)),
+                None => direct(Meaning::Scale(role, NameFormat::Attention)),
+            }
+        }
+        "kv_scale" => direct(Meaning::Scale(Role::Kv, NameFormat::Attention)),
+        "prob_scale" => direct(Meaning::Scale(Role::Prob, NameFormat::Attention)),
+        "prob_output_scale" => direct(Meaning::Scale(Role::Prob, NameFormat::ProbOutput)),
+        "output_scale" => match projection {
+            Some(letter) => below(Meaning::Scale(Role::from_letter(letter)?, NameFormat::OutputScale)),
+            None if FUSED.contains(&owner) => below(Meaning::Refused(Refusal::Ambiguous)),
+            None => None,
+        },
+        "scale" => match owner {
+            "q" => below(Meaning::Scale(Role::Q, NameFormat::Cache)),
+            "k_cache" => below(Meaning::Scale(Role::K, NameFormat::Cache)),
+            "v_cache" => below(Meaning::Scale(Role::V, NameFormat::Cache)),
+            "fa_q" | "fa_k" | "fa_v" => below(Meaning::Refused(Refusal::Int8)),
+            "dequant_output" => inc_module(place, NameFormat::IncDequant),
+            _ => None,
+        },
+        "scale_inv" if owner == "quant_input" => inc_module(place, NameFormat::IncQuantReciprocal),
+        "qscale_act" => {
+            let role = Role::from_letter(owner.strip_suffix("_fake_quantizer")?)?;
+            below(Meaning::Scale(role, NameFormat::FakeQuantizer))
+        }
+        "kv_cache_scaling_factor" | "k_cache_scaling_factor" | "v_cache_scaling_factor" => {
+            let role = Role::from_letter(last.strip_suffix("_cache_scaling_factor")?)?;
+            direct(Meaning::Scale(role, NameFormat::ScalingFactor))
+        }
+        "kv_cache_rcp_scaling_factor" => {
+            direct(Meaning::Scale(Role::Kv, NameFormat::ReciprocalScalingFactor))
+        }
+        "kv_cache_scale" => below(Meaning::Refused(Refusal::Int8)),
+        "q_global_scale" | "k_global_scale" | "v_global_scale" | "kv_global_scale" => {
+            direct(Meaning::Refused(Refusal::Nvfp4))
+        }
+        "q_zero_point" | "k_zero_point" | "v_zero_point" => {
+            direct(Meaning::ZeroPoint(Role::from_letter(&last[..1])?))
+        }
+        "q_max" => direct(Meaning::Transient),
+        _ => None,
+    }
+}
+
+/// `<attention>.impl.k_cache` and its like: the modules that INC patches.
+fn inc_module(parents: &str, format: NameFormat) -> Option<Suffix<'_>> {
+    let (place, owner) = parents.rsplit_once('.')?;
+    let role = match owner {
+        "k_cache" | "latent_cache_k" => Role::K,
+        "v_cache" => Role::V,
+        _ => return None,
+    };
+    Some(Suffix { place, meaning: Meaning::Scale(role, format), may_be_wrapped: true })
+}
+
+fn in_other_place(place: &str) -> bool {
+    let mut before = "";
+    place.split('.').any(|segment| {
+        // ChatGLM calls its text decoder `transformer.encoder`.
+        let is_text_encoder = segment == "encoder" && before == "transformer";
+        before = segment;
+        !is_text_encoder
+            && (OTHER_PLACES.contains(&segment)
+                || segment.starts_with("vision_")
+                || segment.starts_with("audio_"))
+    })
+}
+
+/// An attention module in a layer of the text decoder.
+struct Located {
+    module: String,
+    layer: LayerIndex,
+    is_wrapped: bool,
+}
+
+impl Located {
+    fn name(self, role: Role, format: NameFormat) -> ScaleName {
+        let format =
+            if self.is_wrapped && format == NameFormat::Attention { NameFormat::Runtime } else { format };
+        ScaleName { module: self.module, layer: self.layer, role, format }
+    }
+}
+
+/// Finds prefix, container, layer and attention module in what stands before the suffix.
+fn locate(place: &str, may_be_wrapped: bool) -> Option<Located> {
+    let segments: Vec<&str> = place.split('.').collect();
+    let container = (0..segments.len().saturating_sub(1))
+        .find(|i| CONTAINERS.contains(&segments[*i]) && layer_number(segments[*i + 1]).is_some())?;
+    let number = layer_number(segments[container + 1])?;
+    let prefix = &segments[..container];
+    let is_text = |i: usize| {
+        PREFIXES.contains(&prefix[i]) || (prefix[i] == "encoder" && i > 0 && prefix[i - 1] == "transformer")
+    };
+    if !(0..prefix.len()).all(is_text) {
+        return None;
+    }
+    let rest = &segments[container + 2..];
+    let (module_len, is_wrapped) = MODULES.iter().find_map(|module| {
+        let inner = rest.strip_prefix(*module)?;
+        let inner = if inner.last() == Some(&"impl") { &inner[..inner.len() - 1] } else { inner };
+        let is_wrapped = module.len() < rest.len();
+        let fits = inner.is_empty() || WRAPPERS.contains(&inner);
+        (fits && (may_be_wrapped || !is_wrapped)).then_some((module.len(), is_wrapped))
+    })?;
+    let is_draft = segments[container] == "mtp_layers" || prefix.contains(&"mtp");
+    Some(Located {
+        module: segments[..container + 2 + module_len].join("."),
+        layer: if is_draft { LayerIndex::Draft(number) } else { LayerIndex::Model(number) },
+        is_wrapped,
+    })
+}
+
+/// A layer number as every producer writes it: digits without a leading zero.
+fn layer_number(segment: &str) -> Option<usize> {
+    let is_plain =
+        segment.bytes().all(|b| b.is_ascii_digit()) && (segment.len() == 1 || !segment.starts_with('0'));
+    if is_plain { segment.parse::<u32>().ok().map(|n| n as usize) } else { None }
+}

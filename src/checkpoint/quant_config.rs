@@ -1,0 +1,194 @@
+//! The quantization config: which file holds it, what it says of the KV cache, and the FP8 range.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::json::{Document, kind};
+use super::kv_scheme::{KvScheme, declared_scheme};
+use super::model_config::nested_objects;
+use super::{FindingCode, Findings};
+
+/// The value of `fp8_dtype_flavor`: a label for the range that values were quantized to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Flavor {
+    /// `float8_e4m3fn`: up to 448.
+    #[serde(rename = "float8_e4m3fn")]
+    E4m3fn,
+    /// `float8_e4m3fnuz`: up to 240. The bytes decode as `e4m3fn` all the same.
+    #[serde(rename = "float8_e4m3fnuz")]
+    E4m3fnuz,
+}
+
+impl Flavor {
+    /// The largest value that this label stands for.
+    #[must_use]
+    pub const fn fp8_max(self) -> u32 {
+        match self {
+            Self::E4m3fn => 448,
+            Self::E4m3fnuz => 240,
+        }
+    }
+
+    /// The label as configs spell it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::E4m3fn => "float8_e4m3fn",
+            Self::E4m3fnuz => "float8_e4m3fnuz",
+        }
+    }
+}
+
+/// What a checkpoint says about its own quantization.
+#[derive(Debug, Clone, Default)]
+pub struct QuantConfig {
+    /// Where it was found, as `file: key`; `None` where the checkpoint has none.
+    pub source: Option<String>,
+    /// `quant_method`, or the producer's name where there is none.
+    pub method: Option<String>,
+    /// `provider`.
+    pub provider: Option<String>,
+    /// The KV cache it declares.
+    pub kv_scheme: KvScheme,
+    /// `fp8_dtype_flavor`.
+    pub flavor: Option<Flavor>,
+}
+
+/// The files that may hold a quantization config.
+pub(crate) struct QuantSources<'a> {
+    pub(crate) config: &'a Document,
+    pub(crate) hf_quant_config: Option<&'a Document>,
+    pub(crate) quantization_config: Option<&'a Document>,
+    pub(crate) model_description: Option<&'a Document>,
+}
+
+struct Candidate<'a> {
+    source: String,
+    object: &'a Map<String, Value>,
+}
+
+impl QuantConfig {
+    /// Reads the quantization config: the outermost in `config.json`, else `hf_quant_config.json`, else
+    /// `quantization_config.json`. A lower one that says something else is warned of.
+    pub(crate) fn read(sources: &QuantSources<'_>, findings: &mut Findings) -> Self {
+        let mut candidates = candidates(sources).into_iter();
+        if let Some(description) = sources.model_description {
+            note_modelslim(description, findings);
+        }
+        let Some(first) = candidates.next() else { return Self::default() };
+        let chosen = Self::of(&first, sources, findings);
+        for other in candidates {
+            // What is wrong inside a config that does not count is not worth a warning of its own.
+            let other = Self::of(&other, sources, &mut Findings::default());
+            warn_of_disagreement(&chosen, &other, findings);
+        }
+        chosen
+    }
+
+    fn of(candidate: &Candidate<'_>, sources: &QuantSources<'_>, findings: &mut Findings) -> Self {
+        let object = candidate.object;
+        let string = |key: &str| object.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
+        let producer = object.get("producer").and_then(|p| p.get("name")).and_then(Value::as_str);
+        let root = sources.config.value.as_object();
+        Self {
+            source: Some(candidate.source.clone()),
+            method: string("quant_method").or_else(|| producer.map(ToOwned::to_owned)),
+            provider: string("provider"),
+            kv_scheme: declared_scheme(object, root, &candidate.source, findings),
+            flavor: read_flavor(candidate, findings),
+        }
+    }
+}
+
+/// Every quantization config there is, the one that counts first.
+fn candidates<'a>(sources: &QuantSources<'a>) -> Vec<Candidate<'a>> {
+    let mut found = Vec::new();
+    let config = sources.config;
+    for (path, object) in nested_objects(config) {
+        // `compression_config` is the older compressed-tensors key; TensorRT-LLM writes `quantization`.
+        for key in ["quantization_config", "compression_config", "quantization"] {
+            if let Some(inner) = object.get(key).and_then(Value::as_object).filter(|inner| !inner.is_empty())
+            {
+                let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+                found.push(Candidate { source: format!("{}: {path}", config.file_name()), object: inner });
+            }
+        }
+    }
+    let files = [sources.hf_quant_config, sources.quantization_config];
+    for document in files.into_iter().flatten() {
+        if let Some(object) = document.value.as_object() {
+            found.push(Candidate { source: document.file_name(), object });
+        }
+    }
+    found
+}
+
+fn read_flavor(candidate: &Candidate<'_>, findings: &mut Findings) -> Option<Flavor> {
+    const KEY: &str = "fp8_dtype_flavor";
+    let source = &candidate.source;
+    match candidate.object.get(KEY) {
+        Some(Value::String(name)) if name == Flavor::E4m3fn.name() => return Some(Flavor::E4m3fn),
+        Some(Value::String(name)) if name == Flavor::E4m3fnuz.name() => return Some(Flavor::E4m3fnuz),
+        None | Some(Value::Null) => {}
+        Some(other) => findings.warn(
+            FindingCode::FlavorUnknown,
+            None,
+            format!(
+                "{source}: {KEY} is {other}; known are \"float8_e4m3fn\" and \"float8_e4m3fnuz\", so it is ignored"
+            ),
+        ),
+    }
+    let nested =
+        candidate.object.iter().find(|(_, value)| value.get(KEY).is_some_and(|flavor| !flavor.is_null()));
+    if let Some((key, _)) = nested {
+        findings.warn(
+            FindingCode::FlavorMisplaced,
+            None,
+            format!("{source}: {KEY} stands under {key}; it counts only at the top level, so it is ignored"),
+        );
+    }
+    None
+}
+
+fn warn_of_disagreement(chosen: &QuantConfig, other: &QuantConfig, findings: &mut Findings) {
+    let (Some(first), Some(second)) = (&chosen.source, &other.source) else { return };
+    if chosen.kv_scheme != other.kv_scheme {
+        findings.warn(
+            FindingCode::ConfigsDisagree,
+            None,
+            format!(
+                "{first} declares {}, {second} declares {}; the first counts",
+                chosen.kv_scheme, other.kv_scheme
+            ),
+        );
+    }
+    if chosen.flavor != other.flavor && other.flavor.is_some() {
+        findings.warn(
+            FindingCode::ConfigsDisagree,
+            None,
+            format!(
+                "{first} has the flavor {}, {second} has {}; the first counts",
+                chosen.flavor.map_or("none", Flavor::name),
+                other.flavor.map_or("none", Flavor::name)
+            ),
+        );
+    }
+}
+
+/// `quant_model_description.json` of vllm-ascend describes int8 caches.
+fn note_modelslim(description: &Document, findings: &mut Findings) {
+    for key in ["kv_cache_type", "fa_quant_type"] {
+        match description.value.get(key) {
+            None | Some(Value::Null) => {}
+            Some(value) => findings.warn(
+                FindingCode::Int8Scheme,
+                None,
+                format!(
+                    "{}: {key} is {}, an int8 cache of another backend; it declares no FP8 cache",
+                    description.file_name(),
+                    value.as_str().map_or_else(|| kind(value).to_owned(), |s| format!("{s:?}"))
+                ),
+            ),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The numbers of a scale tensor, widened or narrowed to float32.
+
+use half::{bf16, f16};
+use safetensors::Dtype;
+
+use super::header::TensorEntry;
+use super::{CheckpointError, Shard};
+
+/// A scale's numbers and whether its shape says one for each head.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScaleValue {
+    /// The numbers, as stored or narrowed from float64.
+    pub values: Vec<f32>,
+    /// The tensor has one number for each head; false for `()`, `(1)`, `(1,1)` and `(1,1,1)`.
+    pub is_per_head: bool,
+}
+
+impl ScaleValue {
+    /// One number for the whole layer.
+    #[must_use]
+    pub fn one(value: f32) -> Self {
+        Self { values: vec![value], is_per_head: false }
+    }
+}
+
+/// Reads a scale tensor. `heads` are the head counts that a per-head shape may have.
+///
+/// # Errors
+/// The dtype is none of F32, BF16, F16, F64 and F8_E8M0; or the shape is none of `()`, `(1)`, `(1,1)`, `(1,1,1)`,
+/// `(H)`, `(H,1)` and `(H,1,1)` with an allowed `H`.
+pub(crate) fn read_scale(
+    shard: &Shard,
+    tensor: &TensorEntry,
+    layer: usize,
+    heads: &[usize],
+) -> Result<ScaleValue, CheckpointError> {
+    let path = shard.path();
+    let is_one = tensor.shape.len() <= 3 && tensor.shape.iter().all(|dim| *dim == 1);
+    let is_per_head = match tensor.shape.as_slice() {
+        [h] | [h, 1] | [h, 1, 1] => heads.contains(h),
+        _ => false,
+    };
+    if !is_one && !is_per_head {
+        let counts: Vec<_> = heads.iter().map(|h| format!("({h}), ({h},1), ({h},1,1)")).collect();
+        return Err(CheckpointError::ScaleShape {
+            path: path.to_owned(),
+            tensor: tensor.name.clone(),
+            layer,
+            shape: tensor.shape.clone(),
+            allowed: format!("(), (1), (1,1), (1,1,1) or, one a head, {}", counts.join(", ")),
+        });
+    }
+    let values =
+        read_floats(tensor.dtype, shard.data(tensor)).ok_or_else(|| CheckpointError::ScaleDtype {
+            path: path.to_owned(),
+            tensor: tensor.name.clone(),
+            dtype: tensor.dtype,
+        })?;
+    Ok(ScaleValue { values, is_per_head: is_per_head && !is_one })
+}
+
+/// Unaligned little-endian floats as float32. F64 is rounded to nearest; what overflows becomes infinite and is
+/// refused with all that is not finite.
+fn read_floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
+    Some(match dtype {
+        Dtype::F32 => bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
+        Dtype::BF16 => bytes.as_chunks::<2>().0.iter().map(|b| bf16::from_le_bytes(*b).to_f32()).collect(),
+        Dtype::F16 => bytes.as_chunks::<2>().0.iter().map(|b| f16::from_le_bytes(*b).to_f32()).collect(),
+        Dtype::F64 => bytes.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b) as f32).collect(),
+        // A power of two; 0xFF is NaN.
+        Dtype::F8_E8M0 => bytes
+            .iter()
+            .map(|code| if *code == 0xFF { f32::NAN } else { (f64::from(*code) - 127.0).exp2() as f32 })
+            .collect(),
+        _ => return None,
+    })
+}
+
+/// The relative error that a stored number of this type may have against another reading of the same scale.
+pub(crate) fn relative_precision(dtype: Dtype) -> f32 {
+    match dtype {
+        Dtype::BF16 => 1.0 / 128.0,
+        Dtype::F16 => 1.0 / 1024.0,
+        _ => 4.0 * f32::EPSILON,
+    }
+}
+
+/// Whether every element of a zero-point tensor is zero: all its bits are, or only signs are set.
+pub(crate) fn is_all_zero(shard: &Shard, tensor: &TensorEntry) -> bool {
+    let bytes = shard.data(tensor);
+    match tensor.dtype {
+        Dtype::F8_E4M3 | Dtype::F8_E5M2 => bytes.iter().all(|b| b & 0x7F == 0),
+        dtype => match read_floats(dtype, bytes) {
+            Some(values) => values.iter().all(|v| *v == 0.0),
+            None => bytes.iter().all(|b| *b == 0),
+        },
+    }
+}

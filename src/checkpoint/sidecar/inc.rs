@@ -1,0 +1,129 @@
+//! Files that Intel Neural Compressor (INC) writes: measurements (amax) and scales of the modules that it patches.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::{SidecarNumber, SidecarScale, TensorParallel, file_name, number};
+use crate::checkpoint::json::{Document, read_object};
+use crate::checkpoint::names::{LayerIndex, NameClass, Role, classify};
+use crate::checkpoint::{CheckpointError, FindingCode, Findings};
+
+/// Reads measurement files, `*_hooks_maxabs[_RANK_WORLD].json`, and scale files, `*_hooks_maxabs_METHOD..json`.
+///
+/// A measurement serves any device. A scale was rounded and backed off for one device that the file does not name, so
+/// it is taken with a warning, and only where no measurement lies beside it.
+pub(super) fn read(
+    paths: &[PathBuf],
+    tensor_parallel: TensorParallel,
+    findings: &mut Findings,
+) -> Result<Vec<SidecarScale>, CheckpointError> {
+    let mut measurements = Vec::new();
+    let mut scales = Vec::new();
+    for path in paths {
+        let document = read_object(path)?;
+        match document.value.get("Mode").and_then(Value::as_str) {
+            Some("DynamicRange") => measurements.push(document),
+            Some("Scale") => scales.push(document),
+            other => {
+                let reason = format!("{other:?}; known are \"DynamicRange\" (measurements) and \"Scale\"");
+                return Err(CheckpointError::key(path, "Mode", reason));
+            }
+        }
+    }
+    let documents = if measurements.is_empty() { &scales } else { &measurements };
+    if measurements.is_empty() {
+        for document in documents {
+            findings.warn(
+                FindingCode::IncScalesDependOnDevice,
+                None,
+                format!(
+                    "{} holds scales that INC rounded for one device and does not say for which; measure on this one, \
+                     or give the measurement file",
+                    document.file_name()
+                ),
+            );
+        }
+    }
+    let mut found: Vec<SidecarScale> = Vec::new();
+    for document in ranks_to_read(documents, tensor_parallel) {
+        for scale in read_nodes(document)? {
+            match found.iter().find(|s| s.layer == scale.layer && s.role == scale.role) {
+                None => found.push(scale),
+                Some(first) if first.number == scale.number => {}
+                Some(first) => findings.error(
+                    FindingCode::RanksDisagree,
+                    Some(scale.layer),
+                    format!("files of several ranks disagree: {} and {}", first.name, scale.name),
+                ),
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The file of this rank where the files were made for this number of ranks, else all of them.
+fn ranks_to_read(documents: &[Document], tensor_parallel: TensorParallel) -> Vec<&Document> {
+    let own: Vec<&Document> = documents
+        .iter()
+        .filter(|d| rank_and_world(&d.file_name()) == Some((tensor_parallel.rank, tensor_parallel.size)))
+        .collect();
+    if own.is_empty() { documents.iter().collect() } else { own }
+}
+
+/// `.._RANK_WORLD.json`.
+fn rank_and_world(name: &str) -> Option<(usize, usize)> {
+    let mut parts = name.strip_suffix(".json")?.rsplit('_');
+    let world = parts.next()?.parse().ok()?;
+    Some((parts.next()?.parse().ok()?, world))
+}
+
+fn read_nodes(document: &Document) -> Result<Vec<SidecarScale>, CheckpointError> {
+    let is_measurement = document.value.get("Mode").and_then(Value::as_str) == Some("DynamicRange");
+    let Some(nodes) = document.value.get("Nodes").and_then(Value::as_object) else {
+        return Err(CheckpointError::key(&document.path, "Nodes", "is missing or no object"));
+    };
+    let mut scales = Vec::new();
+    for (module, node) in nodes {
+        let Some((layer, role)) = cache_module(module) else { continue };
+        let value = node.get("inputs").and_then(first_number).ok_or_else(|| {
+            CheckpointError::key(&document.path, format!("Nodes.{module}.inputs"), "holds no number")
+        })?;
+        scales.push(SidecarScale {
+            name: format!("{}: {module}", file_name(&document.path)),
+            layer,
+            role,
+            number: if is_measurement { SidecarNumber::Amax(value) } else { SidecarNumber::Scale(value) },
+        });
+    }
+    Ok(scales)
+}
+
+/// The layer and role of a cache module: `..self_attn.attn.impl.k_cache`. What `matmul_qk` saw of the query is
+/// already multiplied by the softmax scale, so it is no q scale here.
+fn cache_module(module: &str) -> Option<(usize, Role)> {
+    let role = match module.rsplit('.').next()? {
+        "k_cache" | "latent_cache_k" => Role::K,
+        "v_cache" => Role::V,
+        _ => return None,
+    };
+    match classify(&format!("{module}.dequant_output.scale")) {
+        NameClass::Scale(name) => match name.layer {
+            LayerIndex::Model(layer) => Some((layer, role)),
+            LayerIndex::Draft(_) => None,
+        },
+        _ => None,
+    }
+}
+
+/// The first number in lists nested one to three deep, as versions differ.
+fn first_number(value: &Value) -> Option<f64> {
+    let mut value = value;
+    for _ in 0..4 {
+        match value {
+            Value::Array(items) => value = items.first()?,
+            other => return number(other),
+        }
+    }
+    None
+}

@@ -1,0 +1,156 @@
+//! The arguments of every command.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use gaudi_kv::Generation;
+use gaudi_kv::checkpoint::TensorParallel;
+use gaudi_kv::scales::{CacheDtypeRequest, MlaScale, Options, QMissing, SkipLayer};
+
+/// FP8 KV caches for Intel Gaudi.
+#[derive(Debug, Parser)]
+#[command(version, about, arg_required_else_help = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+    /// Log more: -v what is decided, -vv how, -vvv everything. RUST_LOG overrides it
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(super) verbose: u8,
+    /// Say less on stderr: -q errors only, -qq nothing
+    #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "verbose")]
+    pub(super) quiet: u8,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Show a model's KV scales, what they become on a device, why, and what is wrong
+    #[command(
+        after_help = "Exit codes: 0 fine, 1 the model has errors (or warnings under --strict), 2 bad usage or \
+                            unreadable input.\nVLLM_SCALE_ADJUSTMENT, where set, overrides the decision on adjustment."
+    )]
+    Inspect(InspectArguments),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct InspectArguments {
+    /// The model folder: config.json and *.safetensors
+    pub(super) model: PathBuf,
+    #[command(flatten)]
+    pub(super) options: InspectOptions,
+    /// Print one JSON object instead of the table
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Also write a self-contained HTML page
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+}
+
+/// What an inspection can be asked for.
+#[derive(Debug, Args)]
+pub(super) struct InspectOptions {
+    /// The device to decide for [default: the Gaudi of this machine, else gaudi2]
+    #[arg(long, value_enum)]
+    device: Option<Device>,
+    /// The type of the KV cache; auto follows what the checkpoint's config declares
+    #[arg(long, value_enum, default_value_t = CacheDtype::Auto)]
+    kv_cache_dtype: CacheDtype,
+    /// Which scale the one latent of an MLA layer takes
+    #[arg(long, value_enum, default_value_t = Mla::KOnly)]
+    mla_scale: Mla,
+    /// What a query without a scale is quantized with: its own amax, or 1.0
+    #[arg(long, value_enum, default_value_t = Missing::Dynamic)]
+    q_missing: Missing,
+    /// Layers whose cache stays bf16: numbers, or sliding_window
+    #[arg(long, value_name = "N,..|sliding_window", value_delimiter = ',', value_parser = parse_skip_layer)]
+    kv_cache_dtype_skip_layers: Vec<SkipLayer>,
+    /// Number of tensor-parallel ranks that per-head scales are sliced for
+    #[arg(long, value_name = "SIZE", requires = "rank", value_parser = clap::value_parser!(u32).range(1..))]
+    tp: Option<u32>,
+    /// The tensor-parallel rank to show
+    #[arg(long, requires = "tp")]
+    rank: Option<u32>,
+    /// Read all FP8 weights and check fp8_dtype_flavor against them
+    #[arg(long)]
+    verify_weights: bool,
+    /// Warnings count as errors
+    #[arg(long)]
+    pub(super) strict: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Device {
+    Gaudi2,
+    Gaudi3,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum CacheDtype {
+    Auto,
+    #[value(alias = "bfloat16")]
+    Bf16,
+    #[value(aliases = ["fp8_e4m3", "fp8_inc"])]
+    Fp8,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Mla {
+    /// k_scale
+    KOnly,
+    /// The larger of k_scale and v_scale
+    MaxKv,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Missing {
+    Dynamic,
+    One,
+}
+
+fn parse_skip_layer(text: &str) -> Result<SkipLayer, String> {
+    match text {
+        "sliding_window" => Ok(SkipLayer::SlidingWindow),
+        number => number
+            .parse()
+            .map(SkipLayer::Index)
+            .map_err(|_| "neither a layer number nor sliding_window".to_owned()),
+    }
+}
+
+impl InspectOptions {
+    /// The library's options. `installed` is this machine's Gaudi; `scale_adjustment` the environment's wish.
+    pub(super) fn resolve(&self, installed: Option<Generation>, scale_adjustment: Option<bool>) -> Options {
+        Options {
+            device: match self.device {
+                Some(Device::Gaudi2) => Generation::Gaudi2,
+                Some(Device::Gaudi3) => Generation::Gaudi3,
+                None => installed.unwrap_or(Generation::Gaudi2),
+            },
+            kv_cache_dtype: match self.kv_cache_dtype {
+                CacheDtype::Auto => CacheDtypeRequest::Auto,
+                CacheDtype::Bf16 => CacheDtypeRequest::Bf16,
+                CacheDtype::Fp8 => CacheDtypeRequest::Fp8,
+            },
+            mla_scale: match self.mla_scale {
+                Mla::KOnly => MlaScale::KOnly,
+                Mla::MaxKv => MlaScale::MaxKv,
+            },
+            q_missing: match self.q_missing {
+                Missing::Dynamic => QMissing::Dynamic,
+                Missing::One => QMissing::One,
+            },
+            tensor_parallel: self
+                .tp
+                .zip(self.rank)
+                .map(|(size, rank)| TensorParallel { size: size as usize, rank: rank as usize }),
+            skip_layers: self.kv_cache_dtype_skip_layers.clone(),
+            scale_adjustment,
+            verify_weights: self.verify_weights,
+            strict: self.strict,
+        }
+    }
+
+    /// Whether the device was left to the program.
+    pub(super) fn device_is_default(&self) -> bool {
+        self.device.is_none()
+    }
+}

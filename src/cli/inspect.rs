@@ -1,0 +1,55 @@
+//! `gaudi-kv inspect`.
+
+use gaudi_kv::checkpoint::ModelFolder;
+use gaudi_kv::device::installed_generation;
+use gaudi_kv::scales::{
+    Inspection, Options, SCALE_ADJUSTMENT_ENV, fp8_weight_bytes, inspect, parse_scale_adjustment,
+};
+use tracing::info;
+
+use super::args::{InspectArguments, InspectOptions};
+use super::progress::byte_bar;
+use super::{CommandError, Outcome, report, table, write_result};
+
+/// Inspects a model and prints what was found.
+pub(super) fn run(arguments: &InspectArguments, is_quiet: bool) -> Result<Outcome, CommandError> {
+    let options = options(&arguments.options, is_quiet);
+    let folder = ModelFolder::open(&arguments.model)?;
+    let total_bytes = if options.verify_weights { fp8_weight_bytes(&folder) } else { 0 };
+    let bar = byte_bar("reading FP8 weights", total_bytes, is_quiet || !options.verify_weights);
+    let inspection = inspect(&folder, &options, &|bytes| bar.inc(bytes))?;
+    bar.finish_and_clear();
+    info!(reason = %inspection.scale_adjustment.reason, "scale adjustment");
+    if arguments.json {
+        write_result(&to_json(&inspection)?)?;
+    } else {
+        write_result(&table::render(&inspection))?;
+    }
+    if let Some(path) = &arguments.report {
+        std::fs::write(path, report::render(&inspection))
+            .map_err(|source| CommandError::Write { what: path.display().to_string(), source })?;
+    }
+    Ok(if inspection.is_fine(options.strict) { Outcome::Fine } else { Outcome::ModelHasErrors })
+}
+
+/// The options, with the machine's device and the environment taken in. A device that nobody chose is said.
+fn options(arguments: &InspectOptions, is_quiet: bool) -> Options {
+    let installed = installed_generation();
+    let wish =
+        std::env::var_os(SCALE_ADJUSTMENT_ENV).map(|value| parse_scale_adjustment(&value.to_string_lossy()));
+    let options = arguments.resolve(installed, wish);
+    if arguments.device_is_default() && !is_quiet {
+        let device = options.device;
+        match installed {
+            Some(_) => eprintln!("device: {device}, found in this machine"),
+            None => eprintln!("device: {device}, emulated (no Gaudi in this machine; choose with --device)"),
+        }
+    }
+    options
+}
+
+fn to_json(inspection: &Inspection) -> Result<String, CommandError> {
+    let text = serde_json::to_string_pretty(inspection)
+        .map_err(|e| CommandError::Write { what: "JSON".to_owned(), source: e.into() })?;
+    Ok(text + "\n")
+}

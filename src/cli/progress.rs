@@ -1,0 +1,17 @@
+//! The progress bar of long reads. It shows on a terminal only.
+
+use std::io::{self, IsTerminal};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A bar over bytes, hidden where stderr is no terminal or the user asked for quiet.
+pub(super) fn byte_bar(what: &'static str, total_bytes: u64, is_quiet: bool) -> ProgressBar {
+    let is_shown = io::stderr().is_terminal() && !is_quiet;
+    let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(total_bytes), target).with_message(what);
+    let template = "{msg} {bar:40} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -1,0 +1,5 @@
+//! Where caches run.
+
+mod detect;
+
+pub use detect::installed_generation;
