@@ -1,5 +1,4 @@
-//! FP8 KV caches for Intel Gaudi: the scales of a checkpoint, what they become on a device, and the device's
-//! arithmetic on the CPU.
+#![doc = include_str!("../README.md")]
 
 pub mod checkpoint;
 pub mod device;

@@ -121,45 +121,40 @@ fn check_against_index(
     shards: &[Shard],
     findings: &mut Findings,
 ) -> Result<(), CheckpointError> {
-    let mut held: HashMap<&str, Vec<usize>> = HashMap::new();
+    struct Held {
+        shard: usize,
+        is_indexed: bool,
+    }
+    let mut held: HashMap<&str, Held> = HashMap::with_capacity(map.entries.len());
     for (number, shard) in shards.iter().enumerate() {
         for tensor in &shard.tensors {
-            held.entry(&tensor.name).or_default().push(number);
+            if let Some(other) = held.insert(&tensor.name, Held { shard: number, is_indexed: false }) {
+                let reason = format!("is in {} too", shards[other.shard].path().display());
+                return Err(CheckpointError::tensor(shard.path(), &tensor.name, reason));
+            }
         }
     }
     for (name, file) in &map.entries {
-        if !held.get(name.as_str()).is_some_and(|numbers| numbers.contains(file)) {
-            return Err(CheckpointError::tensor(
-                &map.path,
-                name,
-                format!("the index places it in {}, which does not hold it", map.files[*file]),
-            ));
-        }
-    }
-    for (name, numbers) in &held {
-        if numbers.len() > 1 {
-            let paths: Vec<_> = numbers.iter().map(|n| shards[*n].path().display().to_string()).collect();
-            return Err(CheckpointError::tensor(
-                &map.path,
-                *name,
-                format!("is in several files: {}", paths.join(", ")),
-            ));
+        match held.get_mut(name.as_str()) {
+            Some(held) if held.is_indexed => {
+                return Err(CheckpointError::tensor(&map.path, name, "appears twice in the index"));
+            }
+            Some(held) if held.shard == *file => held.is_indexed = true,
+            _ => {
+                let reason = format!("the index places it in {}, which does not hold it", map.files[*file]);
+                return Err(CheckpointError::tensor(&map.path, name, reason));
+            }
         }
     }
     if held.len() > map.entries.len() {
-        let mut missing: Vec<&str> = {
-            let indexed: std::collections::HashSet<&str> =
-                map.entries.iter().map(|(n, _)| n.as_str()).collect();
-            held.keys().copied().filter(|name| !indexed.contains(name)).collect()
-        };
-        missing.sort_unstable();
+        let missing = || held.iter().filter(|(_, held)| !held.is_indexed).map(|(name, _)| *name);
         findings.note(
             FindingCode::TensorNotInIndex,
             None,
             format!(
                 "{} tensors are in the shards but not in the index, such as {}; engines load them all the same",
-                missing.len(),
-                missing[0]
+                missing().count(),
+                missing().min().unwrap_or_default()
             ),
         );
     }
@@ -204,11 +199,6 @@ impl WeightMap {
         let index: Index = serde_json::from_slice(&content)
             .map_err(|e| CheckpointError::json(path, format!("invalid shard index: {e}")))?;
         let Entries { files, entries } = index.weight_map;
-        let mut names: Vec<&str> = entries.iter().map(|(name, _)| name.as_str()).collect();
-        names.sort_unstable();
-        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(CheckpointError::tensor(path, pair[0], "appears twice in the index"));
-        }
         if entries.is_empty() {
             return Err(CheckpointError::key(path, "weight_map", "is empty"));
         }
