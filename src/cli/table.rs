@@ -22,9 +22,9 @@ const DIGITS: usize = 5;
 const RANGE_DIGITS: usize = 4;
 /// Lines around the header and below the last row.
 const DRAWN: TableStyle = TableStyle::new()
-    .top_border(LineStyle::none().fill('─'))
-    .header_separator(LineStyle::none().fill('─'))
-    .bottom_border(LineStyle::none().fill('─'));
+    .top_border(LineStyle::none().fill('─').junction('─'))
+    .header_separator(LineStyle::none().fill('─').junction('─'))
+    .bottom_border(LineStyle::none().fill('─').junction('─'));
 
 /// The whole text: what the model is, the decision, the scales of every layer, and everything worth saying.
 pub(super) fn render(inspection: &Inspection) -> String {
@@ -110,16 +110,24 @@ fn layer_table(inspection: &Inspection) -> String {
         wide.load_style(presets::NOTHING);
         return plain_text(&mut wide, 0);
     }
-    wide.load_style(DRAWN);
+    draw(&mut wide);
     let needed = wide.lines().next().map_or(0, |line| line.chars().count());
     match wide.width() {
         Some(width) if needed > usize::from(width) => {
             let mut narrow = row_per_scale(inspection, &names);
-            narrow.load_style(DRAWN);
+            draw(&mut narrow);
             narrow.set_content_arrangement(ContentArrangement::Dynamic);
             narrow.to_string()
         }
         _ => wide.to_string(),
+    }
+}
+
+/// Lines, and columns as close as they read well.
+fn draw(table: &mut Table) {
+    table.load_style(DRAWN);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
     }
 }
 
