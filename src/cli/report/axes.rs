@@ -49,7 +49,7 @@ impl LogAxis {
     /// Decades, and 2 and 5 between them where there is room. Labels keep their distance.
     pub(super) fn ticks(&self) -> Vec<Tick> {
         /// Decades that fit with every step labelled, and with every step drawn.
-        const ALL_LABELLED: f64 = 2.3;
+        const ALL_LABELLED: f64 = 2.8;
         const ALL_DRAWN: f64 = 5.0;
         const MOST_LABELS: f64 = 8.0;
         let span = self.high - self.low;
@@ -171,7 +171,7 @@ pub(super) fn layer_labels(layers: &LayerAxis, top: f64) -> Markup {
 
 /// A coordinate, to a tenth of a pixel.
 pub(super) fn px(x: f64) -> String {
-    format!("{:.1}", x)
+    format!("{x:.1}")
 }
 
 #[cfg(test)]

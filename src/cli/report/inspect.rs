@@ -95,8 +95,8 @@ fn decision(inspection: &Inspection) -> Markup {
                     p { (sentence(inspection)) }
                 }
                 (facts(&[
-                    ("Quant max, the checkpoint's largest FP8 value", quant.to_string()),
-                    ("Deploy max, the device's", deploy.to_string()),
+                    ("Quant max (checkpoint)", quant.to_string()),
+                    ("Deploy max (device)", deploy.to_string()),
                     ("Decided by", source.to_owned()),
                 ]))
                 p class="reason" { strong { "Reason: " } (adjustment.reason) "." }

@@ -9,7 +9,7 @@ use super::page::scrolling;
 use crate::cli::display::{layer_kind, origin, printable, range, scales, significant};
 
 const LEFT: f64 = 62.0;
-const RIGHT: f64 = 10.0;
+const RIGHT: f64 = 16.0;
 const PANEL_HEIGHT: f64 = 165.0;
 /// Above a panel, for its name; below it, for the letters of origins; below the last, for layer numbers.
 const NAME_HEIGHT: f64 = 26.0;
@@ -45,8 +45,8 @@ pub(super) fn figure(inspection: &Inspection) -> Markup {
     else {
         return nothing_to_draw(inspection);
     };
-    let layers = inspection.layers.len() as f64;
-    let width = (layers * LAYER_WIDTH).clamp(LEAST_WIDTH, MOST_WIDTH);
+    let layers = (last.layer - first.layer + 1) as f64;
+    let width = (LEFT + layers * LAYER_WIDTH + RIGHT).clamp(LEAST_WIDTH, MOST_WIDTH);
     let across = LayerAxis::new(first.layer, last.layer, width - LEFT - RIGHT);
     let panel_height = NAME_HEIGHT + PANEL_HEIGHT + LETTERS_HEIGHT;
     let height = drawn.len() as f64 * panel_height + LABELS_HEIGHT;
