@@ -1,5 +1,7 @@
 //! The HTML page of `gaudi-kv inspect --report`, and the text that the command prints beside it.
 
+#![allow(clippy::unwrap_used, reason = "a test ends where something is not as it should be")]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;

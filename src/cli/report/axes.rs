@@ -112,6 +112,11 @@ impl LayerAxis {
         Self { first, last: last.max(first), width }
     }
 
+    /// The last layer.
+    pub(super) fn last(&self) -> usize {
+        self.last
+    }
+
     /// The room of one layer.
     pub(super) fn pitch(&self) -> f64 {
         self.width / (self.last - self.first + 1) as f64

@@ -13,13 +13,7 @@ use crate::cli::display::{
 pub(super) fn section(inspection: &Inspection) -> Markup {
     let names = shown_scales(inspection);
     let table = html! {
-        table class="layers" {
-            caption {
-                "quant multiplies on the way into FP8, dequant on the way out; both are what the device applies."
-                @if let Some(heads) = heads_per_scale(inspection) {
-                    " Per-head scales are shown as the least and the largest of " (heads) " KV heads."
-                }
-            }
+        table aria-labelledby="layers" {
             thead {
                 tr {
                     th scope="col" { "Layer" }
@@ -36,8 +30,14 @@ pub(super) fn section(inspection: &Inspection) -> Markup {
     };
     html! {
         section {
-            h2 { "Scales of every layer" }
+            h2 id="layers" { "Scales of every layer" }
             @if has_fp8_layer(inspection) {
+                p class="remark" {
+                    "quant multiplies on the way into FP8, dequant on the way out; both are what the device applies."
+                    @if let Some(heads) = heads_per_scale(inspection) {
+                        " Per-head scales are shown as the least and the largest of " (heads) " KV heads."
+                    }
+                }
                 (scrolling("Scales of every layer", &table))
             } @else {
                 p class="empty" {
@@ -119,8 +119,7 @@ pub(super) fn unused(names: &[String]) -> Markup {
 /// What the FP8 weights hold, where they were read.
 pub(super) fn weights(scan: &WeightScan) -> Markup {
     let table = html! {
-        table {
-            caption { "Tensors with codes above 0x77 or NaN codes, most first." }
+        table aria-label="Tensors with codes above 0x77 or NaN codes, most first" {
             thead {
                 tr {
                     th scope="col" { "Tensor" }

@@ -4,6 +4,7 @@ mod axes;
 mod findings;
 mod inspect;
 mod layers;
+mod legend;
 mod marks;
 mod page;
 mod run;

@@ -4,6 +4,7 @@ use gaudi_kv::scales::{CacheDtype, Inspection, LayerReport, LayerScale, Numbers,
 use maud::{Markup, html};
 
 use super::axes::{LayerAxis, LogAxis, grid, layer_labels, px};
+use super::legend::{Letter, legend, letter_of};
 use super::marks::{Shape, line, range as range_mark, shape};
 use super::page::scrolling;
 use crate::cli::display::{layer_kind, origin, printable, range, scales, significant};
@@ -16,7 +17,7 @@ const NAME_HEIGHT: f64 = 26.0;
 const LETTERS_HEIGHT: f64 = 18.0;
 const LABELS_HEIGHT: f64 = 40.0;
 /// The plot is as wide as its layers need, within these.
-const LEAST_WIDTH: f64 = 380.0;
+const LEAST_WIDTH: f64 = 360.0;
 const MOST_WIDTH: f64 = 960.0;
 const LAYER_WIDTH: f64 = 15.0;
 
@@ -50,6 +51,7 @@ pub(super) fn figure(inspection: &Inspection) -> Markup {
     let across = LayerAxis::new(first.layer, last.layer, width - LEFT - RIGHT);
     let panel_height = NAME_HEIGHT + PANEL_HEIGHT + LETTERS_HEIGHT;
     let height = drawn.len() as f64 * panel_height + LABELS_HEIGHT;
+    let letters: Vec<&Letter> = drawn.iter().flat_map(|series| series.letters()).collect();
     let names: Vec<&str> = drawn.iter().map(|series| series.name).collect();
     let plot = html! {
         svg role="img" aria-labelledby="plot-title plot-desc" width=(px(width)) height=(px(height))
@@ -71,7 +73,7 @@ pub(super) fn figure(inspection: &Inspection) -> Markup {
     };
     html! {
         figure {
-            (legend(&drawn))
+            (legend(&letters, drawn.iter().any(|series| series.has_per_head())))
             (scrolling("Plot of the scales", &plot))
             figcaption {
                 "Logarithmic, the same axis in every panel. Point at a mark for its numbers."
@@ -100,6 +102,10 @@ impl Series<'_> {
     fn ranges(&self) -> impl Iterator<Item = (f32, f32)> {
         let both = |scale| KINDS.into_iter().filter_map(move |kind| range(value(scale, kind)?));
         self.layers.iter().filter_map(|(_, scale)| *scale).flat_map(both)
+    }
+
+    fn letters(&self) -> impl Iterator<Item = &'static Letter> {
+        self.layers.iter().filter_map(|(layer, scale)| letter_of(self.name, layer, *scale))
     }
 
     fn why_not_drawn(&self) -> Option<&'static str> {
@@ -183,6 +189,11 @@ fn panel(series: &Series<'_>, axis: &LogAxis, across: &LayerAxis) -> Markup {
                     width=(px(across.pitch())) height=(px(PANEL_HEIGHT)) {}
             }
         }
+        @if let Some((layer, _)) = series.layers.iter().find(|(layer, _)| layer.draft) {
+            @let left = px(across.at(layer.layer) - across.pitch() / 2.0);
+            line class="draft" x1=(left) x2=(left) y1="-4" y2=(px(PANEL_HEIGHT)) {}
+            text class="draft" x=(px(across.at(across.last()) + across.pitch() / 2.0)) y="-8" { "draft" }
+        }
         @for kind in KINDS { (line(kind, &track(kind))) }
         @for kind in KINDS {
             @for (layer, scale) in &series.layers {
@@ -192,10 +203,10 @@ fn panel(series: &Series<'_>, axis: &LogAxis, across: &LayerAxis) -> Markup {
             }
         }
         @for (layer, scale) in &series.layers {
-            @if let Some((letter, meaning)) = letter(layer, *scale) {
-                text class={ "letter " (meaning.class) } x=(px(across.at(layer.layer))) y=(px(PANEL_HEIGHT + 13.0)) {
-                    title { "layer " (layer.layer) ": " (meaning.words) }
-                    (letter)
+            @if let Some(letter) = letter_of(series.name, layer, *scale) {
+                text class={ "letter " (letter.class) } x=(px(across.at(layer.layer))) y=(px(PANEL_HEIGHT + 13.0)) {
+                    title { "layer " (layer.layer) ": " (letter.words) }
+                    (letter.sign)
                 }
             }
         }
@@ -244,67 +255,4 @@ fn middle(numbers: &Numbers) -> Option<f32> {
     let mut usable: Vec<f32> = numbers.as_slice().iter().copied().filter(|x| *x > 0.0).collect();
     usable.sort_by(f32::total_cmp);
     usable.get(usable.len() / 2).copied()
-}
-
-/// What a letter below a layer stands for.
-struct Letter {
-    class: &'static str,
-    words: &'static str,
-}
-
-/// Every letter, for the plot and its legend.
-const LETTERS: [(&str, Letter); 6] = [
-    ("1", Letter { class: "warn", words: "no scale, defaulted to 1.0" }),
-    ("!", Letter { class: "error", words: "no usable scale, see the errors" }),
-    ("c", Letter { class: "", words: "copied from the other of k and v (duplicated)" }),
-    ("i", Letter { class: "", words: "inherited from the layer whose cache it reads" }),
-    ("d", Letter { class: "", words: "dynamic, from each token as it comes" }),
-    ("b", Letter { class: "", words: "the cache is bf16, without scales" }),
-];
-
-fn letter(layer: &LayerReport, scale: Option<&LayerScale>) -> Option<&'static (&'static str, Letter)> {
-    let sign = match (layer.kv_cache_dtype, scale.map(|scale| scale.origin)) {
-        (CacheDtype::Bf16, _) => "b",
-        (CacheDtype::Fp8, None) => "!",
-        (CacheDtype::Fp8, Some(Origin::Loaded)) => return None,
-        (CacheDtype::Fp8, Some(Origin::Defaulted)) => "1",
-        (CacheDtype::Fp8, Some(Origin::Duplicated)) => "c",
-        (CacheDtype::Fp8, Some(Origin::Inherited)) => "i",
-        (CacheDtype::Fp8, Some(Origin::Dynamic)) => "d",
-    };
-    LETTERS.iter().find(|(letter, _)| *letter == sign)
-}
-
-/// What the marks mean; only those that occur.
-fn legend(drawn: &[&Series<'_>]) -> Markup {
-    let occurring: Vec<&str> = drawn
-        .iter()
-        .flat_map(|series| series.layers.iter().filter_map(|(layer, scale)| letter(layer, *scale)))
-        .map(|(sign, _)| *sign)
-        .collect();
-    let sample = |kind: &str, radius: f64, with_range: bool| {
-        html! {
-            svg class="sample" width="34" height="18" viewBox="0 0 34 18" aria-hidden="true" {
-                g class="panel" {
-                    (line(kind, &[Some((1.0, 9.0)), Some((33.0, 9.0))]))
-                    g class=(kind) {
-                        @if with_range { (range_mark(17.0, 1.0, 17.0, 3.0)) }
-                        (shape(Shape::Circle, 17.0, 9.0, radius))
-                    }
-                }
-            }
-        }
-    };
-    html! {
-        ul class="legend" {
-            li { (sample("checkpoint", 5.2, false)) "checkpoint: as stored (hollow, dashed)" }
-            li { (sample("dequant", 4.0, false)) "dequant: as the device applies it (filled, solid)" }
-            @if drawn.iter().any(|series| series.has_per_head()) {
-                li { (sample("dequant", 3.0, true)) "bar: smallest to largest head; mark: median head" }
-            }
-            @for (sign, letter) in LETTERS.iter().filter(|(sign, _)| occurring.contains(sign)) {
-                li { span class={ "letter " (letter.class) } { (sign) } (letter.words) }
-            }
-        }
-    }
 }
