@@ -115,19 +115,24 @@ pub(super) fn layers_concerned(findings: &[&Finding]) -> Option<String> {
     (!runs.is_empty()).then(|| format!("{noun} {}", runs.iter().map(run).collect::<Vec<_>>().join(", ")))
 }
 
-/// What sets a layer apart: its kind, that it is a draft, whose cache it reads, that its cache is bf16.
-pub(super) fn layer_kind(layer: &LayerReport) -> String {
-    let mut text = attention(layer.attention).to_owned();
+/// What a layer is: its kind of attention, then what sets it apart.
+pub(super) fn layer_traits(layer: &LayerReport) -> Vec<String> {
+    let mut traits = vec![attention(layer.attention).to_owned()];
     if layer.draft {
-        text.push_str(", draft");
+        traits.push("draft".to_owned());
     }
     if let Some(owner) = layer.cache_owner {
-        let _ = write!(text, ", cache of {owner}");
+        traits.push(format!("cache of {owner}"));
     }
     if layer.kv_cache_dtype == CacheDtype::Bf16 {
-        text.push_str(", bf16");
+        traits.push("bf16".to_owned());
     }
-    text
+    traits
+}
+
+/// All of it in a phrase.
+pub(super) fn layer_kind(layer: &LayerReport) -> String {
+    layer_traits(layer).join(", ")
 }
 
 const fn attention(attention: Attention) -> &'static str {

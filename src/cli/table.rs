@@ -10,8 +10,8 @@ use gaudi_kv::checkpoint::Finding;
 use gaudi_kv::scales::{Inspection, LayerReport, LayerScale, Numbers};
 
 use super::display::{
-    absent, by_code, cache_dtype, cache_scheme, has_fp8_layer, heads_per_scale, layer_kind, layers_concerned,
-    model_shape, origin, printable, range, scales, shown_scales, significant,
+    absent, by_code, cache_dtype, cache_scheme, has_fp8_layer, heads_per_scale, layer_kind, layer_traits,
+    layers_concerned, model_shape, origin, printable, range, scales, shown_scales, significant,
 };
 use super::style;
 
@@ -20,6 +20,7 @@ const SHOWN_PER_CODE: usize = 3;
 /// Significant digits of a scale; of the ends of a range, which need twice the room. JSON has all of them.
 const DIGITS: usize = 5;
 const RANGE_DIGITS: usize = 4;
+const NARROW_RANGE_DIGITS: usize = 3;
 /// Lines around the header and below the last row.
 const DRAWN: TableStyle = TableStyle::new()
     .top_border(LineStyle::none().fill('─').junction('─'))
@@ -145,7 +146,7 @@ fn row_per_layer(inspection: &Inspection, names: &[&str]) -> Table {
     for layer in &inspection.layers {
         let mut row = vec![layer.layer.to_string(), layer_kind(layer)];
         for (name, scale) in scales(layer).into_iter().filter(|(name, _)| names.contains(name)) {
-            let cells = cells(scale, layer);
+            let cells = cells(scale, layer, RANGE_DIGITS);
             row.extend(if matches!(name, "k" | "v") { cells.to_vec() } else { cells[2..].to_vec() });
         }
         table.add_row(row);
@@ -154,18 +155,22 @@ fn row_per_layer(inspection: &Inspection, names: &[&str]) -> Table {
     table
 }
 
+/// What sets a layer apart stands below its number.
 fn row_per_scale(inspection: &Inspection, names: &[&str]) -> Table {
     let mut table = Table::new();
     table.set_header(["layer", "scale", "checkpoint", "quant", "dequant", "origin"]);
-    let is_uniform = |kind: &str| inspection.layers.iter().all(|layer| layer_kind(layer) == kind);
+    let skipped = usize::from(inspection.model.attention != "mixed");
     for layer in &inspection.layers {
-        let kind = layer_kind(layer);
-        let number = layer.layer.to_string();
-        let mut first = Some(if is_uniform(&kind) { number } else { format!("{number} {kind}") });
-        for (name, scale) in scales(layer).into_iter().filter(|(name, _)| names.contains(name)) {
-            let mut row = vec![first.take().unwrap_or_default(), name.to_owned()];
-            row.extend(cells(scale, layer));
-            table.add_row(row);
+        let mut labels = vec![layer.layer.to_string()];
+        labels.extend(layer_traits(layer).into_iter().skip(skipped));
+        let shown: Vec<_> = scales(layer).into_iter().filter(|(name, _)| names.contains(name)).collect();
+        for row in 0..labels.len().max(shown.len()) {
+            let mut line = vec![labels.get(row).cloned().unwrap_or_default()];
+            if let Some((name, scale)) = shown.get(row) {
+                line.push((*name).to_owned());
+                line.extend(cells(*scale, layer, NARROW_RANGE_DIGITS));
+            }
+            table.add_row(line);
         }
     }
     table
@@ -178,12 +183,12 @@ fn align_right(table: &mut Table, column: usize) {
 }
 
 /// Checkpoint, quant, dequant, origin.
-fn cells(scale: Option<&LayerScale>, layer: &LayerReport) -> [String; 4] {
+fn cells(scale: Option<&LayerScale>, layer: &LayerReport, range_digits: usize) -> [String; 4] {
     match scale {
         Some(scale) => [
-            number(scale.checkpoint.as_ref()),
-            number(scale.quant.as_ref()),
-            number(scale.dequant.as_ref()),
+            number(scale.checkpoint.as_ref(), range_digits),
+            number(scale.quant.as_ref(), range_digits),
+            number(scale.dequant.as_ref(), range_digits),
             origin(scale.origin).to_owned(),
         ],
         None => ["-".to_owned(), "-".to_owned(), "-".to_owned(), absent(layer).to_owned()],
@@ -191,13 +196,13 @@ fn cells(scale: Option<&LayerScale>, layer: &LayerReport) -> [String; 4] {
 }
 
 /// One number, or the range of a per-head scale.
-fn number(numbers: Option<&Numbers>) -> String {
+fn number(numbers: Option<&Numbers>, range_digits: usize) -> String {
     match numbers {
         Some(Numbers::One(one)) => significant(*one, DIGITS),
         Some(per_head) => match range(per_head) {
-            Some((least, most)) if least == most => significant(least, RANGE_DIGITS),
+            Some((least, most)) if least == most => significant(least, range_digits),
             Some((least, most)) => {
-                format!("{}..{}", significant(least, RANGE_DIGITS), significant(most, RANGE_DIGITS))
+                format!("{}..{}", significant(least, range_digits), significant(most, range_digits))
             }
             None => "0".to_owned(),
         },
