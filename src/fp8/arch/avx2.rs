@@ -153,6 +153,23 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn load_split(self, words: &[u16]) -> [__m256i; 2] {
+        let words = words[..32].as_ptr().cast::<__m256i>();
+        // SAFETY: `self` proves AVX2; the slice was cut to 32 words, two registers of unaligned loads. The packs work
+        // within 128-bit parts; the permutation of 64-bit lanes restores the order.
+        unsafe {
+            let (a, b) = (_mm256_loadu_si256(words), _mm256_loadu_si256(words.add(1)));
+            let low = _mm256_set1_epi16(0xFF);
+            let low = _mm256_packus_epi16(_mm256_and_si256(a, low), _mm256_and_si256(b, low));
+            let high = _mm256_packus_epi16(_mm256_srli_epi16::<8>(a), _mm256_srli_epi16::<8>(b));
+            [
+                _mm256_permute4x64_epi64::<0b11_01_10_00>(low),
+                _mm256_permute4x64_epi64::<0b11_01_10_00>(high),
+            ]
+        }
+    }
+
+    #[inline(always)]
     fn splat_byte(self, byte: u8) -> __m256i {
         // SAFETY: `self` proves AVX2.
         unsafe { _mm256_set1_epi8(byte.cast_signed()) }
@@ -170,6 +187,11 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn or_bytes(self, a: __m256i, b: __m256i) -> __m256i {
         self.or(a, b)
+    }
+    #[inline(always)]
+    fn sub_bytes(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_subs_epu8(a, b) }
     }
     #[inline(always)]
     fn max_bytes(self, a: __m256i, b: __m256i) -> __m256i {

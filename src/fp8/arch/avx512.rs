@@ -2,6 +2,7 @@
 
 use std::arch::x86_64::*;
 
+use super::binades::{Binades, ByteLanes};
 use super::lines::Line;
 use super::simd::{Simd, entry_points};
 
@@ -20,6 +21,37 @@ impl Avx512 {
 
 entry_points!(Avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,fma,f16c,bmi2,popcnt");
 
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,fma,f16c,bmi2,popcnt")]
+pub(super) fn quant_bf16_by_binade(binades: &Binades, words: &[u16], codes: &mut [u8]) {
+    super::binades::quant_bf16(Avx512::here(), binades, words, codes);
+}
+
+impl ByteLanes for Avx512 {
+    #[inline(always)]
+    fn add_bytes(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: `self` proves AVX-512BW.
+        unsafe { _mm512_add_epi8(a, b) }
+    }
+    #[inline(always)]
+    fn min_bytes(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: `self` proves AVX-512BW.
+        unsafe { _mm512_min_epu8(a, b) }
+    }
+    #[inline(always)]
+    fn if_bytes_equal(self, a: __m512i, b: __m512i, yes: __m512i, no: __m512i) -> __m512i {
+        // SAFETY: `self` proves AVX-512BW.
+        unsafe { _mm512_mask_mov_epi8(no, _mm512_cmpeq_epi8_mask(a, b), yes) }
+    }
+    #[inline(always)]
+    fn exponents(self, low: __m512i, high: __m512i) -> __m512i {
+        // SAFETY: `self` proves AVX-512BW. Doubling drops the sign; the last bit is the top bit of the low byte.
+        unsafe {
+            let even = _mm512_add_epi8(high, high);
+            _mm512_mask_sub_epi8(even, _mm512_movepi8_mask(low), even, _mm512_set1_epi8(-1))
+        }
+    }
+}
+
 const fn bytes_of_lanes() -> [u8; 64] {
     // Of the 64 words (even code in the low byte, odd code in the high one) of two registers, 32-bit lane by lane.
     let mut indices = [0; 64];
@@ -32,6 +64,18 @@ const fn bytes_of_lanes() -> [u8; 64] {
     indices
 }
 static LOW_WORDS: [u8; 64] = bytes_of_lanes();
+
+const fn every_other_byte(first: u8) -> [u8; 64] {
+    let mut indices = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        indices[i] = 2 * i as u8 + first;
+        i += 1;
+    }
+    indices
+}
+static LOW_BYTES: [u8; 64] = every_other_byte(0);
+static HIGH_BYTES: [u8; 64] = every_other_byte(1);
 
 impl Simd for Avx512 {
     type V = __m512i;
@@ -93,6 +137,16 @@ impl Simd for Avx512 {
     fn mul(self, a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: `self` proves AVX-512F.
         unsafe { _mm512_castps_si512(_mm512_mul_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b))) }
+    }
+    #[inline(always)]
+    fn round_bf16(self, a: __m512i) -> __m512i {
+        // Half away from zero, which leaves a low half of zero after a tie alone; ties then lose their odd bit.
+        let away = self.add(a, self.splat(0x8000));
+        // SAFETY: `self` proves AVX-512F.
+        unsafe {
+            let tie = _mm512_testn_epi32_mask(away, self.splat(0xFFFF));
+            _mm512_mask_and_epi32(away, tie, away, self.splat(0xFFFE_0000))
+        }
     }
     #[inline(always)]
     fn to_int_nearest(self, a: __m512i) -> __m512i {
@@ -170,6 +224,16 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn load_split(self, words: &[u16]) -> [__m512i; 2] {
+        let words = words[..64].as_ptr().cast::<i32>();
+        // SAFETY: `self` proves AVX-512F; the slice was cut to 64 words, two registers of unaligned loads.
+        let (a, b) = unsafe { (_mm512_loadu_epi32(words), _mm512_loadu_epi32(words.add(16))) };
+        let (low, high) = (self.load(&LOW_BYTES), self.load(&HIGH_BYTES));
+        // SAFETY: `self` proves AVX-512VBMI. Seven bits of an index choose among the bytes of both registers.
+        unsafe { [_mm512_permutex2var_epi8(a, low, b), _mm512_permutex2var_epi8(a, high, b)] }
+    }
+
+    #[inline(always)]
     fn splat_byte(self, byte: u8) -> __m512i {
         // SAFETY: `self` proves AVX-512F.
         unsafe { _mm512_set1_epi8(byte.cast_signed()) }
@@ -187,6 +251,11 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn or_bytes(self, a: __m512i, b: __m512i) -> __m512i {
         self.or(a, b)
+    }
+    #[inline(always)]
+    fn sub_bytes(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: `self` proves AVX-512BW.
+        unsafe { _mm512_subs_epu8(a, b) }
     }
     #[inline(always)]
     fn max_bytes(self, a: __m512i, b: __m512i) -> __m512i {

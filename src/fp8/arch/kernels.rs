@@ -18,7 +18,7 @@ const AHEAD: usize = 2048;
 const STEP: usize = 64;
 
 /// Where the registers of one group go.
-trait Sink<K: Simd> {
+pub(super) trait Sink<K: Simd> {
     fn put(&mut self, k: K, register: usize, bytes: K::B);
 }
 
@@ -45,7 +45,7 @@ impl<K: Simd> Sink<K> for Stream<'_> {
 }
 
 /// A conversion of one group, element by element.
-trait Map<K: Simd> {
+pub(super) trait Map<K: Simd> {
     type In: Plain;
     type Out: Plain;
     fn group(&self, k: K, from: &[Self::In], to: &mut impl Sink<K>);
@@ -53,7 +53,7 @@ trait Map<K: Simd> {
 
 /// Converts whole slices of equal length.
 #[inline(always)]
-fn map<K: Simd, M: Map<K>>(k: K, m: &M, from: &[M::In], to: &mut [M::Out]) {
+pub(super) fn map<K: Simd, M: Map<K>>(k: K, m: &M, from: &[M::In], to: &mut [M::Out]) {
     let mut done = 0;
     if size_of_val(to) >= STREAM_MIN {
         let (head, lines, _) = lines_mut(to);
@@ -97,7 +97,6 @@ struct EncodeRegs<K: Simd> {
     magnitude: K::V,
     /// What of a product is its magnitude: without the low half where it is rounded to bfloat16.
     product: K::V,
-    exponent: K::V,
     inf: K::V,
     max_finite: K::V,
     min_normal: K::V,
@@ -107,12 +106,8 @@ struct EncodeRegs<K: Simd> {
     shift: K::V,
     overflow_above: K::V,
     overflow_code: K::V,
-    sign: K::V,
-    nan_sign: K::V,
-    nan: K::V,
+    nan_sign: u8,
     scale: K::V,
-    half: K::V,
-    one: K::V,
 }
 
 impl<K: Simd> EncodeRegs<K> {
@@ -122,7 +117,6 @@ impl<K: Simd> EncodeRegs<K> {
         Self {
             magnitude: k.splat(MAGNITUDE),
             product: k.splat(if bf16_product { MAGNITUDE & 0xFFFF_0000 } else { MAGNITUDE }),
-            exponent: k.splat(INF_BITS),
             inf: k.splat(INF_BITS),
             max_finite: k.splat(plan.max_finite),
             min_normal: k.splat(plan.min_normal),
@@ -131,34 +125,34 @@ impl<K: Simd> EncodeRegs<K> {
             shift: k.splat(23 - plan.man_bits),
             overflow_above: k.splat(plan.overflow_above),
             overflow_code: k.splat(u32::from(plan.overflow_code)),
-            sign: k.splat(0x80),
             // A bfloat16 product loses the sign of a NaN.
-            nan_sign: k.splat(if bf16_product { 0 } else { u32::from(plan.nan_sign) }),
-            nan: k.splat(0x7F),
+            nan_sign: if bf16_product { 0 } else { plan.nan_sign },
             scale: k.splat(scale.to_bits()),
-            half: k.splat(0x7FFF),
-            one: k.splat(1),
         }
     }
 
-    /// The codes of `product`, of which `value` has the sign and the NaNs.
+    /// The codes of the magnitudes of `product`, where that is not NaN.
     #[inline(always)]
-    fn codes<const NEAREST: bool, const CLIP: bool>(&self, k: K, value: K::V, product: K::V) -> K::V {
+    fn codes<const NEAREST: bool, const CLIP: bool>(&self, k: K, product: K::V) -> K::V {
         let magnitude = k.and(product, self.product);
         let capped = k.min(magnitude, self.max_finite);
         // Binades above the smallest normal, as an exponent field. Within a binade, and in all that lies below the
         // smallest normal, codes are evenly spaced: measured in these steps the magnitude only has to be rounded to an
         // integer, and the code is that integer plus the codes of the binades below.
-        let binades = k.max(k.sub(k.and(capped, self.exponent), self.min_normal), self.zero);
+        let binades = k.max(k.sub(k.and(capped, self.inf), self.min_normal), self.zero);
         let in_steps = k.mul(capped, k.sub(self.steps, binades));
         let kept = if NEAREST { k.to_int_nearest(in_steps) } else { k.to_int_truncated(in_steps) };
-        let mut code = k.add(kept, k.shr_by(binades, self.shift));
-        if !CLIP {
-            code = k.if_above(magnitude, self.overflow_above, self.overflow_code, code);
-        }
+        let code = k.add(kept, k.shr_by(binades, self.shift));
+        if CLIP { code } else { k.if_above(magnitude, self.overflow_above, self.overflow_code, code) }
+    }
+
+    /// [`codes`](Self::codes) with the sign and the NaNs of `value`.
+    #[inline(always)]
+    fn signed<const NEAREST: bool, const CLIP: bool>(&self, k: K, value: K::V, product: K::V) -> K::V {
+        let code = self.codes::<NEAREST, CLIP>(k, product);
         let top = k.shr::<24>(value);
-        let nan = k.or(k.and(top, self.nan_sign), self.nan);
-        let signed = k.or(k.and(top, self.sign), code);
+        let nan = k.or(k.and(top, k.splat(u32::from(self.nan_sign))), k.splat(0x7F));
+        let signed = k.or(k.and(top, k.splat(0x80)), code);
         k.if_above(k.and(value, self.magnitude), self.inf, nan, signed)
     }
 }
@@ -172,7 +166,7 @@ impl<K: Simd, const NEAREST: bool, const CLIP: bool> Map<K> for EncodeF32<K, NEA
     fn group(&self, k: K, from: &[f32], to: &mut impl Sink<K>) {
         let mut lanes = k.load_f32(from);
         for v in &mut lanes {
-            *v = self.0.codes::<NEAREST, CLIP>(k, *v, k.mul(*v, self.0.scale));
+            *v = self.0.signed::<NEAREST, CLIP>(k, *v, k.mul(*v, self.0.scale));
         }
         to.put(k, 0, k.pack_f32(lanes));
     }
@@ -190,17 +184,21 @@ impl<K: Simd, const NEAREST: bool, const CLIP: bool, const SCALED: bool> Map<K>
         let regs = &self.0;
         let mut lanes = k.load_bf16(from);
         for v in &mut lanes {
-            let product = if SCALED { round(k, k.mul(*v, regs.scale), regs.half, regs.one) } else { *v };
-            *v = regs.codes::<NEAREST, CLIP>(k, *v, product);
+            let product = if SCALED { k.round_bf16(k.mul(*v, regs.scale)) } else { *v };
+            *v = regs.codes::<NEAREST, CLIP>(k, product);
         }
-        to.put(k, 0, k.pack_bf16(lanes));
+        let codes = k.pack_bf16(lanes);
+        // Signs and NaNs are those of the input, in whose bytes a NaN is a high byte of 0x7F, sign aside, over a low
+        // one above 0x80.
+        let [low, high] = k.load_split(from);
+        let (magnitude, nan) = (k.and_bytes(high, k.splat_byte(0x7F)), k.splat_byte(0x7F));
+        let zero = k.splat_byte(0);
+        let over = k.sub_bytes(low, k.splat_byte(0x80));
+        let is_nan = k.if_bytes_above(magnitude, k.splat_byte(0x7E), over, zero);
+        let nan = k.or_bytes(k.and_bytes(high, k.splat_byte(regs.nan_sign)), nan);
+        let signed = k.or_bytes(k.and_bytes(high, k.splat_byte(0x80)), codes);
+        to.put(k, 0, k.if_bytes_above(is_nan, zero, nan, signed));
     }
-}
-
-/// Rounds to bfloat16, nearest even, in the high half; the low half is left over. Not for NaN.
-#[inline(always)]
-fn round<K: Simd>(k: K, v: K::V, half: K::V, one: K::V) -> K::V {
-    k.add(k.add(v, half), k.and(k.shr::<16>(v), one))
 }
 
 #[inline(always)]
@@ -242,11 +240,10 @@ impl<K: Simd> Map<K> for RoundBf16 {
     type Out = u16;
     #[inline(always)]
     fn group(&self, k: K, from: &[f32], to: &mut impl Sink<K>) {
-        let (half, one) = (k.splat(0x7FFF), k.splat(1));
         let mut lanes = k.load_f32(from);
         for v in &mut lanes {
             let magnitude = k.and(*v, k.splat(MAGNITUDE));
-            *v = k.if_above(magnitude, k.splat(INF_BITS), k.splat(NAN_BITS), round(k, *v, half, one));
+            *v = k.if_above(magnitude, k.splat(INF_BITS), k.splat(NAN_BITS), k.round_bf16(*v));
         }
         let [low, high] = k.pack_high_halves(lanes);
         to.put(k, 0, low);

@@ -5,6 +5,8 @@
 //! points compiled for them.
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
+mod binades;
 mod kernels;
 mod lines;
 mod plan;
@@ -71,6 +73,15 @@ pub(super) fn quant_f32(isa: Isa, plan: &EncodePlan, q: &Quantizer, values: &[f3
 pub(super) fn quant_bf16(isa: Isa, plan: &EncodePlan, q: &Quantizer, values: &[bf16], codes: &mut [u8]) {
     let isa = if plan.vectorizes { isa } else { Isa::Scalar };
     let words = values.reinterpret_cast();
+    #[cfg(target_arch = "x86_64")]
+    if isa == Isa::Avx512
+        && isa.is_available()
+        && words.len() >= binades::MIN_LEN
+        && let Some(binades) = binades::Binades::new(plan, q)
+    {
+        // SAFETY: this machine has just been found to have the AVX-512 features that the kernel is compiled for.
+        return unsafe { avx512::quant_bf16_by_binade(&binades, words, codes) };
+    }
     dispatch!(isa, quant_bf16(plan, q.scale_as_bf16(), words, codes), scalar::quant_bf16(q, values, codes))
 }
 

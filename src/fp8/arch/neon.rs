@@ -138,6 +138,17 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
+    fn load_split(self, words: &[u16]) -> [uint8x16_t; 2] {
+        let words = words[..16].as_ptr();
+        // SAFETY: `self` proves NEON; the slice was cut to 16 words, two registers of loads that need no more alignment
+        // than a word has.
+        unsafe {
+            let (a, b) = (vreinterpretq_u8_u16(vld1q_u16(words)), vreinterpretq_u8_u16(vld1q_u16(words.add(8))));
+            [vuzp1q_u8(a, b), vuzp2q_u8(a, b)]
+        }
+    }
+
+    #[inline(always)]
     fn splat_byte(self, byte: u8) -> uint8x16_t {
         // SAFETY: `self` proves NEON.
         unsafe { vdupq_n_u8(byte) }
@@ -157,6 +168,11 @@ impl Simd for Neon {
     fn or_bytes(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
         // SAFETY: `self` proves NEON.
         unsafe { vorrq_u8(a, b) }
+    }
+    #[inline(always)]
+    fn sub_bytes(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        // SAFETY: `self` proves NEON.
+        unsafe { vqsubq_u8(a, b) }
     }
     #[inline(always)]
     fn max_bytes(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {

@@ -30,6 +30,12 @@ pub(super) trait Simd: Copy {
     fn if_above(self, a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V;
     /// Float product.
     fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Rounds to bfloat16, nearest even, in the high half; the low half is left over. Not for NaN.
+    #[inline(always)]
+    fn round_bf16(self, a: Self::V) -> Self::V {
+        let odd = self.and(self.shr::<16>(a), self.splat(1));
+        self.add(self.add(a, self.splat(0x7FFF)), odd)
+    }
     /// Float to integer, nearest even.
     fn to_int_nearest(self, a: Self::V) -> Self::V;
     /// Float to integer, toward zero.
@@ -46,10 +52,15 @@ pub(super) trait Simd: Copy {
     /// The high halves of lanes that are in the order of `load_f32`, as words.
     fn pack_high_halves(self, lanes: [Self::V; 4]) -> [Self::B; 2];
 
+    /// The low and the high bytes of a group of words, in order.
+    fn load_split(self, words: &[u16]) -> [Self::B; 2];
+
     fn splat_byte(self, byte: u8) -> Self::B;
     fn load(self, bytes: &[u8]) -> Self::B;
     fn and_bytes(self, a: Self::B, b: Self::B) -> Self::B;
     fn or_bytes(self, a: Self::B, b: Self::B) -> Self::B;
+    /// Unsigned, 0 where `b` is larger.
+    fn sub_bytes(self, a: Self::B, b: Self::B) -> Self::B;
     /// Unsigned.
     fn max_bytes(self, a: Self::B, b: Self::B) -> Self::B;
     /// `yes` where `a > b` as unsigned bytes, both below 128, else `no`.
