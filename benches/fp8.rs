@@ -45,7 +45,8 @@ impl Buffers {
 }
 
 fn main() {
-    let mib: usize = std::env::var("GAUDI_KV_BENCH_MIB").ok().and_then(|mib| mib.parse().ok()).unwrap_or(1024);
+    let mib: usize =
+        std::env::var("GAUDI_KV_BENCH_MIB").ok().and_then(|mib| mib.parse().ok()).unwrap_or(1024);
     let size = mib << 20;
     // bfloat16 values around 1 of both signs, also codes when read as bytes; no byte above 0x77.
     let mut state = 1u32;

@@ -162,10 +162,7 @@ impl Simd for Avx2 {
             let low = _mm256_set1_epi16(0xFF);
             let low = _mm256_packus_epi16(_mm256_and_si256(a, low), _mm256_and_si256(b, low));
             let high = _mm256_packus_epi16(_mm256_srli_epi16::<8>(a), _mm256_srli_epi16::<8>(b));
-            [
-                _mm256_permute4x64_epi64::<0b11_01_10_00>(low),
-                _mm256_permute4x64_epi64::<0b11_01_10_00>(high),
-            ]
+            [_mm256_permute4x64_epi64::<0b11_01_10_00>(low), _mm256_permute4x64_epi64::<0b11_01_10_00>(high)]
         }
     }
 

@@ -152,9 +152,9 @@ impl Simd for Avx512 {
     fn to_int_nearest(self, a: __m512i) -> __m512i {
         // SAFETY: `self` proves AVX-512F.
         unsafe {
-            _mm512_cvt_roundps_epi32::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(_mm512_castsi512_ps(
-                a,
-            ))
+            _mm512_cvt_roundps_epi32::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(
+                _mm512_castsi512_ps(a),
+            )
         }
     }
     #[inline(always)]

@@ -213,13 +213,7 @@ pub(super) fn encode_f32<K: Simd>(k: K, plan: &EncodePlan, scale: f32, from: &[f
 }
 
 #[inline(always)]
-pub(super) fn encode_bf16<K: Simd>(
-    k: K,
-    plan: &EncodePlan,
-    scale: Option<f32>,
-    from: &[u16],
-    to: &mut [u8],
-) {
+pub(super) fn encode_bf16<K: Simd>(k: K, plan: &EncodePlan, scale: Option<f32>, from: &[u16], to: &mut [u8]) {
     let regs = EncodeRegs::new(k, plan, scale.unwrap_or(1.0), scale.is_some());
     match (plan.encoder.rounding, plan.encoder.clip, scale.is_some()) {
         (Rounding::NearestEven, true, true) => map(k, &EncodeBf16::<K, true, true, true>(regs), from, to),

@@ -143,7 +143,8 @@ impl Simd for Neon {
         // SAFETY: `self` proves NEON; the slice was cut to 16 words, two registers of loads that need no more alignment
         // than a word has.
         unsafe {
-            let (a, b) = (vreinterpretq_u8_u16(vld1q_u16(words)), vreinterpretq_u8_u16(vld1q_u16(words.add(8))));
+            let (a, b) =
+                (vreinterpretq_u8_u16(vld1q_u16(words)), vreinterpretq_u8_u16(vld1q_u16(words.add(8))));
             [vuzp1q_u8(a, b), vuzp2q_u8(a, b)]
         }
     }
