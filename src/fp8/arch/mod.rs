@@ -2,15 +2,18 @@
 //!
 //! `scalar` is the portable twin of every kernel and runs the definitions themselves. `kernels` holds the algorithms,
 //! written once over the registers that `simd` describes; `avx2`, `avx512` and `neon` are those registers and the entry
-//! points compiled for them.
+//! points compiled for them. `binades` is a faster way to quantize large arrays that AVX-512 alone takes.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
 mod binades;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod kernels;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod lines;
 mod plan;
 mod scalar;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
 
 #[cfg(target_arch = "x86_64")]
