@@ -18,7 +18,7 @@ impl Avx2 {
     }
 }
 
-entry_points!(Avx2, "avx2,fma,f16c,bmi2,popcnt");
+entry_points!(Avx2, "avx2,popcnt");
 
 impl Simd for Avx2 {
     type V = __m256i;
