@@ -321,9 +321,4 @@ impl Simd for Avx512 {
         // SAFETY: every x86-64 machine has SSE.
         unsafe { _mm_sfence() }
     }
-    #[inline(always)]
-    fn prefetch(self, address: *const u8) {
-        // SAFETY: every x86-64 machine has SSE, and a prefetch of an invalid address does nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
-    }
 }
