@@ -3,6 +3,9 @@
 //!
 //! The data lies in `target/bench-data`, is made once, and stays for measuring the program on it.
 
+// Setup that fails should stop the run.
+#![allow(clippy::unwrap_used)]
+
 use std::fs::{self, File};
 use std::hint::black_box;
 use std::io::{Read, Write};
