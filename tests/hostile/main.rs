@@ -1,6 +1,9 @@
 //! Model folders damaged at random: opening and inspecting them gives a result or an error that names a file, never a
 //! panic.
 
+// A test that cannot set up should stop.
+#![allow(clippy::unwrap_used)]
+
 mod folders;
 mod mutation;
 
