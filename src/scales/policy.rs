@@ -60,6 +60,11 @@ impl Policy<'_> {
         Ok(scales)
     }
 
+    /// Whether an MLA layer takes scales of a role.
+    pub(super) fn mla_takes(&self, role: Role) -> bool {
+        role != Role::V || self.mla_scale == MlaScale::MaxKv
+    }
+
     /// Key and value each have a scale; one that is missing is duplicated from the other.
     fn mha(
         &self,
