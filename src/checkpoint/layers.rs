@@ -1,5 +1,7 @@
 //! The layers of a model: which have a KV cache, of which kind, and whose cache each one reads.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -232,6 +234,7 @@ fn cached_by_rule(config: &TextConfig<'_>, layers: usize) -> Result<Vec<bool>, C
     }
     for key in ["attn_layer_indices", "full_attn_idxs", "hybrid_layer_ids"] {
         if let Some(listed) = config.counts(key)? {
+            let listed: HashSet<usize> = listed.into_iter().collect();
             return Ok((0..layers).map(|i| listed.contains(&i)).collect());
         }
     }
@@ -239,7 +242,7 @@ fn cached_by_rule(config: &TextConfig<'_>, layers: usize) -> Result<Vec<bool>, C
     let full = config.object("linear_attn_config")?.and_then(|c| c.get("full_attn_layers"));
     if let Some(full) = full.filter(|full| !full.is_null()) {
         let numbers = full.as_array().and_then(|list| list.iter().map(Value::as_u64).collect());
-        let Some(listed): Option<Vec<u64>> = numbers else {
+        let Some(listed): Option<HashSet<u64>> = numbers else {
             return Err(config.fail("linear_attn_config.full_attn_layers", "is no list of whole numbers"));
         };
         return Ok((1..=layers as u64).map(|number| listed.contains(&number)).collect());
@@ -296,13 +299,14 @@ impl Owners {
             return Err(config.fail("num_kv_shared_layers", format!("{shared} of {layers} layers")));
         }
         let first = layers - shared;
+        let last_of_kind: HashMap<&str, usize> =
+            kinds.kinds.iter().take(first).enumerate().map(|(i, (_, name))| (name.as_str(), i)).collect();
         for (index, owner) in owners.iter_mut().enumerate().skip(first) {
             let (kind, name) = &kinds.kinds[index];
             if *kind == Kind::NoCache {
                 continue;
             }
-            let found = (0..first).rev().find(|i| kinds.kinds[*i].1 == *name);
-            *owner = Some(found.ok_or_else(|| {
+            *owner = Some(last_of_kind.get(name.as_str()).copied().ok_or_else(|| {
                 format!("layer {index} ({name}) shares a cache, but no layer below {first} has that kind")
             }));
         }

@@ -3,8 +3,8 @@
 use super::adjustment::ScaleAdjustment;
 use super::collect::{Reading, Source};
 use crate::checkpoint::{
-    CacheLayer, CheckpointError, FindingCode, Findings, ModelFolder, Role, ScaleValue, SidecarNumber, narrow,
-    read_scale, relative_precision,
+    Attention, CacheLayer, CheckpointError, FindingCode, Findings, ModelFolder, Role, ScaleValue,
+    SidecarNumber, narrow, read_scale, relative_precision,
 };
 
 /// A value that a source gives, already validated. An element of zero is a head that was never calibrated.
@@ -114,8 +114,11 @@ impl Resolver<'_> {
             Reading::Tensor { shard, tensor, format } => {
                 let shard = &self.folder.shards()[shard];
                 let tensor = &shard.tensors()[tensor];
+                // Query heads that do not divide into the KV heads have no groups to take the largest of.
+                let has_groups =
+                    layer.attention == Attention::Mla || layer.num_heads.is_multiple_of(layer.num_kv_heads);
                 let heads: &[usize] = match role {
-                    Role::Q => &[layer.num_heads, layer.num_kv_heads],
+                    Role::Q if has_groups => &[layer.num_heads, layer.num_kv_heads],
                     _ => &[layer.num_kv_heads],
                 };
                 let mut value = read_scale(shard, tensor, layer.index, heads)?;

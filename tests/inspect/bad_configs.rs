@@ -190,3 +190,25 @@ fn schemes_of_another_type_are_errors_of_the_model() {
         assert_eq!(run.json()["errors"][0]["code"], "kv-scheme-unsupported");
     }
 }
+
+/// The work grows with the number of layers and not with its square: a hostile config costs no more than its size.
+#[test]
+fn large_configs_are_read_in_linear_time() {
+    use gaudi_kv::checkpoint::{Findings, ModelFolder, TensorParallel};
+    let layers = 100_000;
+    let kinds: Vec<String> = (0..layers).map(|i| format!("kind {i}")).collect();
+    let table: serde_json::Map<String, Value> = (0..layers).map(|i| (i.to_string(), json!(0.5))).collect();
+    let folder = Checkpoint::gqa(layers)
+        .set("layer_types", kinds)
+        .set("num_kv_shared_layers", layers / 2)
+        .json("kv_cache_scales.json", &json!({"scaling_factor": {"0": table, "1": table}}))
+        .write();
+    let start = std::time::Instant::now();
+    let opened = ModelFolder::open(folder.path()).unwrap();
+    let scales = opened.sidecar_scales(TensorParallel::default(), &mut Findings::default()).unwrap();
+    assert_eq!((opened.layers().cached.len(), scales.len()), (layers, layers));
+    let all: Vec<usize> = (0..layers).collect();
+    ModelFolder::open(Checkpoint::gqa(layers).set("attn_layer_indices", all).write().path()).unwrap();
+    // Quadratic it takes minutes.
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}

@@ -1,5 +1,6 @@
 //! The contract of the command line: exit codes, streams, names of options and the environment.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -52,6 +53,8 @@ fn exit_code_2_for_bad_usage() {
         &["--device", "GAUDI2"],
         &["--kv-cache-dtype", "fp8_e5m2"],
         &["--kv-cache-dtype", "int8"],
+        &["--kv-cache-dtype", "nvfp4"],
+        &["--kv-cache-dtype", "fp8_ds_mla"],
         &["--kv-cache-dtype", ""],
         &["--mla-scale", "v-only"],
         &["--q-missing", "two"],
@@ -116,7 +119,31 @@ fn a_chosen_device_is_not_said_and_a_default_one_is() {
     assert_eq!(inspect(folder.path(), &["--json"]).stderr, "");
 }
 
-use std::path::Path;
+/// `-q` leaves errors only.
+#[test]
+fn quiet_does_not_say_the_device() {
+    let run = run(command().args(["inspect", "--json", "-q"]).arg(fine().path()));
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+}
+
+/// The table says the decision, each layer's scales, and what is wrong.
+#[test]
+fn the_table_says_what_the_json_says() {
+    let folder =
+        Checkpoint::gqa(2).scale(K, 0.0546875).scale("model.layers.9.self_attn.k_scale", 0.5).write();
+    let run = inspect(folder.path(), &[]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for word in [
+        "LlamaForCausalLM",
+        "448 -> 240",
+        "0.10208333",
+        "loaded",
+        "scale-missing",
+        "layers.9.self_attn.k_scale",
+    ] {
+        assert!(run.stdout.contains(word), "{word}: {}", run.stdout);
+    }
+}
 
 #[test]
 fn other_names_of_cache_types_mean_the_same() {
@@ -148,6 +175,9 @@ fn options_reach_the_decision() {
     assert_eq!(json(&["--q-missing", "dynamic"])["layers"][0]["q"]["origin"], "dynamic");
     assert_eq!(json(&["--kv-cache-dtype-skip-layers", "0,1"])["layers"][1]["k"], Value::Null);
     assert_eq!(json(&["--kv-cache-dtype-skip-layers", "1"])["layers"][0]["k"]["origin"], "loaded");
+    let windows = json(&["--kv-cache-dtype-skip-layers", "1,sliding_window"]);
+    assert_eq!(windows["warnings"][0]["code"], "skip-layer-unknown");
+    assert_eq!(windows["layers"][1]["k"], Value::Null);
 }
 
 #[test]

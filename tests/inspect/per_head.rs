@@ -168,3 +168,39 @@ fn ranks_agree_on_everything_else() {
     };
     assert_eq!(strip(model().inspect(&options(4, 0))), strip(model().inspect(&options(4, 3))));
 }
+
+/// Models may have another number of KV heads in each layer.
+#[test]
+fn every_layer_has_its_own_number_of_heads() {
+    let report = Checkpoint::gqa(2)
+        .set("num_key_value_heads", serde_json::json!([2, 4]))
+        .floats(K, Dtype::F32, &[2, 1, 1], &[0.01, 0.02])
+        .floats("model.layers.1.self_attn.k_scale", Dtype::F32, &[4, 1, 1], &HEADS)
+        .gaudi3();
+    report.assert_clean();
+    report.assert_heads(0, "k", "loaded", &[0.01, 0.02], on_gaudi3);
+    report.assert_heads(1, "k", "loaded", &[0.01, 0.02, 0.04, 0.08], on_gaudi3);
+}
+
+/// Gemma 4's full layers have another number of KV heads than its windows.
+#[test]
+fn full_layers_may_have_a_number_of_their_own() {
+    let report = Checkpoint::gqa(2)
+        .set("num_global_key_value_heads", 2)
+        .set("layer_types", serde_json::json!(["sliding_attention", "full_attention"]))
+        .floats(K, Dtype::F32, &[4], &HEADS)
+        .floats("model.layers.1.self_attn.k_scale", Dtype::F32, &[2], &[0.01, 0.02])
+        .gaudi3();
+    report.assert_clean();
+    report.assert_heads(0, "k", "loaded", &[0.01, 0.02, 0.04, 0.08], on_gaudi3);
+    report.assert_heads(1, "k", "loaded", &[0.01, 0.02], on_gaudi3);
+}
+
+/// Query heads that do not divide into the KV heads have no groups.
+#[test]
+fn query_heads_without_groups_are_refused() {
+    let folder = model().set("num_attention_heads", 6).floats(Q, Dtype::F32, &[6], &[0.1; 6]).write();
+    let folder = ModelFolder::open(folder.path()).unwrap();
+    let error = inspect(&folder, &Options::new(Generation::Gaudi3), &|_| {}).unwrap_err();
+    assert!(error.to_string().contains(Q), "{error}");
+}

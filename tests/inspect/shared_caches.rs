@@ -112,3 +112,19 @@ fn linear_layers_share_nothing() {
     assert_eq!(report.layers(), [0, 3]);
     report.assert_scale(3, "k", "inherited", 0.05, on_gaudi3(0.05));
 }
+
+/// Hunyuan: the first layer of each group owns the cache of all.
+#[test]
+fn groups_of_layers_share_their_firsts_cache() {
+    let model = Checkpoint::gqa(4)
+        .set("cla_share_factor", 2)
+        .scale("model.layers.0.self_attn.k_cache.scale", 0.02)
+        .scale("model.layers.2.self_attn.k_cache.scale", 0.05);
+    let report = model.clone().set("use_cla", true).gaudi3();
+    report.assert_clean();
+    report.assert_scale(1, "k", "inherited", 0.02, (50.0, 0.02));
+    report.assert_scale(3, "k", "inherited", 0.05, (20.0, 0.05));
+    assert_eq!(report.of_layer(3, "cache_owner"), 2);
+    let report = model.set("use_cla", false).gaudi3();
+    assert_eq!(report.warnings(), [("scale-missing", Some(1)), ("scale-missing", Some(3))]);
+}

@@ -136,3 +136,49 @@ fn tensors_that_the_index_forgot_are_loaded_with_a_note() {
     assert_eq!(report.notes(), [("tensor-not-in-index", None)]);
     report.assert_scale(0, "v", "loaded", 0.08, on_gaudi3(0.08));
 }
+
+/// Mistral's own folder: `params.json` and consolidated weights.
+#[test]
+fn a_consolidated_folder_is_read() {
+    let folder = Checkpoint::gqa(1)
+        .shard("consolidated.safetensors")
+        .scale("layers.0.attention.k_fake_quantizer.qscale_act", 0.05)
+        .write();
+    for name in ["config.json", "model.safetensors"] {
+        std::fs::remove_file(folder.path().join(name)).unwrap();
+    }
+    let params = r#"{"dim": 128, "n_layers": 1, "n_heads": 8, "n_kv_heads": 4, "head_dim": 16}"#;
+    std::fs::write(folder.path().join("params.json"), params).unwrap();
+    let options = gaudi_kv::scales::Options {
+        kv_cache_dtype: gaudi_kv::scales::CacheDtypeRequest::Fp8,
+        ..gaudi_kv::scales::Options::new(gaudi_kv::Generation::Gaudi3)
+    };
+    let report = crate::builder::inspect_folder(folder.path(), &options);
+    report.assert_clean();
+    report.assert_scale(0, "k", "loaded", 0.05, on_gaudi3(0.05));
+    assert_eq!(report.0["model"]["num_kv_heads"], 4);
+}
+
+/// A folder that holds the weights in both namings is read once, as engines read it.
+#[test]
+fn consolidated_weights_beside_others_are_left_alone() {
+    let report = Checkpoint::gqa(1)
+        .scale(K, 0.05)
+        .shard("consolidated.safetensors")
+        .scale("layers.0.attention.k_fake_quantizer.qscale_act", 0.06)
+        .gaudi3();
+    report.assert_clean();
+    report.assert_scale(0, "k", "loaded", 0.05, on_gaudi3(0.05));
+}
+
+/// Python writes infinities bare, and Mamba configs hold them.
+#[test]
+fn a_config_with_pythons_infinity_is_read() {
+    let folder = Checkpoint::gqa(1).scale(K, 0.05).write();
+    let path = folder.path().join("config.json");
+    let config = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, config.replacen('{', "{\"time_step_limit\": [0.0, Infinity], \"nan\": NaN, ", 1))
+        .unwrap();
+    let options = gaudi_kv::scales::Options::new(gaudi_kv::Generation::Gaudi3);
+    crate::builder::inspect_folder(folder.path(), &options).assert_clean();
+}
