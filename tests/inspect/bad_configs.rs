@@ -209,6 +209,6 @@ fn large_configs_are_read_in_linear_time() {
     assert_eq!((opened.layers().cached.len(), scales.len()), (layers, layers));
     let all: Vec<usize> = (0..layers).collect();
     ModelFolder::open(Checkpoint::gqa(layers).set("attn_layer_indices", all).write().path()).unwrap();
-    // Quadratic it takes minutes.
-    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    // It takes well below a second of a free core, and was more than a minute when it was quadratic.
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
