@@ -63,7 +63,7 @@ impl ModelFolder {
                 model_description: model_description.as_ref(),
             },
             &mut findings,
-        );
+        )?;
         let architecture = architecture(&config, &text);
         let model_type = text.str("model_type").map(ToOwned::to_owned);
         let sidecars = SidecarFiles::find(&files);

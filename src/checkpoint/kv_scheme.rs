@@ -60,6 +60,9 @@ impl fmt::Display for KvScheme {
     }
 }
 
+/// The key of TGI.
+pub(crate) const TORCH_DTYPE_KEY: &str = "kv_cache_torch_dtype";
+
 /// Reads the scheme of one quantization config. `root` is the model's config, where TGI keeps its key.
 pub(crate) fn declared_scheme(
     config: &Map<String, Value>,
@@ -81,8 +84,8 @@ pub(crate) fn declared_scheme(
     }
     add("static_kv_dtype", named_scheme(config.get("static_kv_dtype")));
     add("export.kv_cache_group", quark_scheme(config, source, findings));
-    let torch_dtype = config.get("kv_cache_torch_dtype").or_else(|| root?.get("kv_cache_torch_dtype"));
-    add("kv_cache_torch_dtype", named_scheme(torch_dtype));
+    let torch_dtype = config.get(TORCH_DTYPE_KEY).or_else(|| root?.get(TORCH_DTYPE_KEY));
+    add(TORCH_DTYPE_KEY, named_scheme(torch_dtype));
     if declared.is_empty() {
         add_attention_groups(config, &mut declared);
     }

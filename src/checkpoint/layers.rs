@@ -1,5 +1,7 @@
 //! The layers of a model: which have a KV cache, of which kind, and whose cache each one reads.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -135,9 +137,7 @@ impl LayerKinds {
             }
         };
         // `no_op` and linear replacements of a pruned model override what the list says.
-        for (index, block) in
-            config.get("block_configs").and_then(Value::as_array).into_iter().flatten().enumerate()
-        {
+        for (index, block) in config.objects("block_configs")?.into_iter().flatten().enumerate() {
             let attention = block.get("attention");
             let is = |key: &str| attention.and_then(|a| a.get(key)).and_then(Value::as_bool) == Some(true);
             if (is("no_op") || is("replace_with_linear")) && index < kinds.len() {
@@ -170,7 +170,7 @@ fn named_kinds(
     config: &TextConfig<'_>,
     layers: usize,
 ) -> Result<Option<Vec<(Kind, String)>>, CheckpointError> {
-    if let Some(pattern) = config.str("hybrid_override_pattern") {
+    if let Some(pattern) = config.string("hybrid_override_pattern")? {
         let kinds: Vec<_> = pattern.chars().map(|c| named_kind(&c.to_string())).collect();
         return check_length(config, "hybrid_override_pattern", kinds, layers).map(Some);
     }
@@ -234,15 +234,18 @@ fn cached_by_rule(config: &TextConfig<'_>, layers: usize) -> Result<Vec<bool>, C
     }
     for key in ["attn_layer_indices", "full_attn_idxs", "hybrid_layer_ids"] {
         if let Some(listed) = config.counts(key)? {
+            let listed: HashSet<usize> = listed.into_iter().collect();
             return Ok((0..layers).map(|i| listed.contains(&i)).collect());
         }
     }
     // Kimi Linear counts its layers from one.
-    let full =
-        config.get("linear_attn_config").and_then(|c| c.get("full_attn_layers")).and_then(Value::as_array);
-    if let Some(full) = full {
-        let listed: Vec<usize> = full.iter().filter_map(Value::as_u64).map(|n| n as usize).collect();
-        return Ok((0..layers).map(|i| listed.contains(&(i + 1))).collect());
+    let full = config.object("linear_attn_config")?.and_then(|c| c.get("full_attn_layers"));
+    if let Some(full) = full.filter(|full| !full.is_null()) {
+        let numbers = full.as_array().and_then(|list| list.iter().map(Value::as_u64).collect());
+        let Some(listed): Option<HashSet<u64>> = numbers else {
+            return Err(config.fail("linear_attn_config.full_attn_layers", "is no list of whole numbers"));
+        };
+        return Ok((1..=layers as u64).map(|number| listed.contains(&number)).collect());
     }
     Ok(vec![true; layers])
 }
@@ -258,7 +261,7 @@ enum SlidingRule {
 
 impl SlidingRule {
     fn read(config: &TextConfig<'_>) -> Result<Self, CheckpointError> {
-        if config.count(&["sliding_window"])?.is_none() || config.bool("use_sliding_window") == Some(false) {
+        if config.count(&["sliding_window"])?.is_none() || config.bool("use_sliding_window")? == Some(false) {
             return Ok(Self::Never);
         }
         if let Some(pattern) = config.count(&["sliding_window_pattern", "_sliding_window_pattern"])? {
@@ -267,7 +270,7 @@ impl SlidingRule {
         if config.str("model_type") == Some("gemma2") {
             return Ok(Self::AllButEvery(2));
         }
-        if config.bool("use_sliding_window") == Some(true) {
+        if config.bool("use_sliding_window")? == Some(true) {
             return Ok(Self::From(config.count(&["max_window_layers"])?.unwrap_or(0)));
         }
         Ok(Self::Always)
@@ -296,20 +299,20 @@ impl Owners {
             return Err(config.fail("num_kv_shared_layers", format!("{shared} of {layers} layers")));
         }
         let first = layers - shared;
+        let last_of_kind: HashMap<&str, usize> =
+            kinds.kinds.iter().take(first).enumerate().map(|(i, (_, name))| (name.as_str(), i)).collect();
         for (index, owner) in owners.iter_mut().enumerate().skip(first) {
             let (kind, name) = &kinds.kinds[index];
             if *kind == Kind::NoCache {
                 continue;
             }
-            let found = (0..first).rev().find(|i| kinds.kinds[*i].1 == *name);
-            *owner = Some(found.ok_or_else(|| {
+            *owner = Some(last_of_kind.get(name.as_str()).copied().ok_or_else(|| {
                 format!("layer {index} ({name}) shares a cache, but no layer below {first} has that kind")
             }));
         }
         // Hunyuan: within each group of layers the first one's cache serves all.
-        let group =
-            config.count(&["cla_share_factor"])?.filter(|n| *n > 1 && config.bool("use_cla") == Some(true));
-        if let Some(group) = group {
+        let uses_groups = config.bool("use_cla")? == Some(true);
+        if let Some(group) = config.count(&["cla_share_factor"])?.filter(|n| *n > 1 && uses_groups) {
             for (index, owner) in owners.iter_mut().enumerate().filter(|(i, _)| i % group != 0) {
                 *owner = Some(Ok(index - index % group));
             }

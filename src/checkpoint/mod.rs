@@ -27,6 +27,6 @@ pub use model_config::Shape;
 pub use names::{LayerIndex, NameClass, NameFormat, Refusal, Role, ScaleName, classify};
 pub use quant_config::{Flavor, QuantConfig};
 pub use scale_value::ScaleValue;
-pub(crate) use scale_value::{is_all_zero, read_scale, relative_precision};
+pub(crate) use scale_value::{is_all_zero, narrow, read_scale, relative_precision};
 pub use shards::Shard;
 pub use sidecar::{SidecarNumber, SidecarScale, TensorParallel};

@@ -58,14 +58,46 @@ impl<'a> TextConfig<'a> {
         self.object.get(key).filter(|value| !value.is_null())
     }
 
-    /// A string; another type is taken for absent.
+    /// A name that decides nothing by its type: another type is taken for absent.
     pub(crate) fn str(&self, key: &str) -> Option<&'a str> {
         self.get(key)?.as_str()
     }
 
-    /// A boolean; another type is taken for absent.
-    pub(crate) fn bool(&self, key: &str) -> Option<bool> {
-        self.get(key)?.as_bool()
+    /// A string.
+    pub(crate) fn string(&self, key: &str) -> Result<Option<&'a str>, CheckpointError> {
+        self.typed(key, "a string", Value::as_str)
+    }
+
+    /// A boolean; 0 and 1 are booleans too.
+    pub(crate) fn bool(&self, key: &str) -> Result<Option<bool>, CheckpointError> {
+        self.typed(key, "a boolean", |value| match value.as_u64() {
+            Some(0) => Some(false),
+            Some(1) => Some(true),
+            _ => value.as_bool(),
+        })
+    }
+
+    /// An object.
+    pub(crate) fn object(&self, key: &str) -> Result<Option<&'a Map<String, Value>>, CheckpointError> {
+        self.typed(key, "an object", Value::as_object)
+    }
+
+    /// A list of objects.
+    pub(crate) fn objects(&self, key: &str) -> Result<Option<Vec<&'a Map<String, Value>>>, CheckpointError> {
+        self.list(key, "a list of objects", Value::as_object)
+    }
+
+    fn typed<T>(
+        &self,
+        key: &str,
+        wanted: &str,
+        read: impl Fn(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>, CheckpointError> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        match read(value) {
+            Some(read) => Ok(Some(read)),
+            None => Err(self.fail(key, format!("{} where {wanted} is needed", kind(value)))),
+        }
     }
 
     /// A count, under the first of several keys that is there.
@@ -96,12 +128,7 @@ impl<'a> TextConfig<'a> {
         wanted: &str,
         read: impl Fn(&'a Value) -> Option<T>,
     ) -> Result<Option<Vec<T>>, CheckpointError> {
-        let Some(value) = self.get(key) else { return Ok(None) };
-        let items = value.as_array().and_then(|items| items.iter().map(read).collect());
-        match items {
-            Some(items) => Ok(Some(items)),
-            None => Err(self.fail(key, format!("{} where {wanted} is needed", kind(value)))),
-        }
+        self.typed(key, wanted, |value| value.as_array()?.iter().map(&read).collect())
     }
 
     /// An error that names this config's file and the key's full path.
@@ -159,7 +186,7 @@ impl Shape {
             num_heads: num_heads.max(1),
             num_kv_heads: kv_heads.into_iter().map(|heads| heads.max(1)).collect(),
             head_dim: config.count(&["head_dim", "head_size"])?.or(hidden.map(|h| h / num_heads.max(1))),
-            kv_lora_rank: if config.bool("use_mla") == Some(false) { None } else { kv_lora_rank },
+            kv_lora_rank: if config.bool("use_mla")? == Some(false) { None } else { kv_lora_rank },
             qk_rope_head_dim: config.count(&["qk_rope_head_dim"])?,
         })
     }
@@ -169,10 +196,12 @@ fn kv_head_count(config: &TextConfig<'_>) -> Result<Option<usize>, CheckpointErr
     if let Some(count) = config.count(&["num_key_value_heads", "num_kv_heads", "n_head_kv", "n_kv_heads"])? {
         return Ok(Some(count));
     }
-    if let Some(count) = config.get("attn_config").and_then(|c| c.get("kv_n_heads")).and_then(Value::as_u64) {
+    if let Some(count) =
+        config.object("attn_config")?.and_then(|c| c.get("kv_n_heads")).and_then(Value::as_u64)
+    {
         return Ok(usize::try_from(count).ok());
     }
-    if config.bool("multi_query") == Some(true) {
+    if config.bool("multi_query")? == Some(true) {
         return Ok(Some(config.count(&["multi_query_group_num"])?.unwrap_or(1)));
     }
     Ok(None)

@@ -4,9 +4,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::json::{Document, kind};
-use super::kv_scheme::{KvScheme, declared_scheme};
+use super::kv_scheme::{KvScheme, TORCH_DTYPE_KEY, declared_scheme};
 use super::model_config::nested_objects;
-use super::{FindingCode, Findings};
+use super::{CheckpointError, FindingCode, Findings};
 
 /// The value of `fp8_dtype_flavor`: a label for the range that values were quantized to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -70,19 +70,29 @@ struct Candidate<'a> {
 impl QuantConfig {
     /// Reads the quantization config: the outermost in `config.json`, else `hf_quant_config.json`, else
     /// `quantization_config.json`. A lower one that says something else is warned of.
-    pub(crate) fn read(sources: &QuantSources<'_>, findings: &mut Findings) -> Self {
-        let mut candidates = candidates(sources).into_iter();
+    pub(crate) fn read(sources: &QuantSources<'_>, findings: &mut Findings) -> Result<Self, CheckpointError> {
+        let mut candidates = candidates(sources)?.into_iter();
         if let Some(description) = sources.model_description {
             note_modelslim(description, findings);
         }
-        let Some(first) = candidates.next() else { return Self::default() };
+        let Some(first) = candidates.next() else { return Ok(Self::of_root(sources.config, findings)) };
         let chosen = Self::of(&first, sources, findings);
         for other in candidates {
             // What is wrong inside a config that does not count is not worth a warning of its own.
             let other = Self::of(&other, sources, &mut Findings::default());
             warn_of_disagreement(&chosen, &other, findings);
         }
-        chosen
+        Ok(chosen)
+    }
+
+    /// TGI's key stands beside the quantization config, so it may stand there alone.
+    fn of_root(config: &Document, findings: &mut Findings) -> Self {
+        let source = format!("{}: {TORCH_DTYPE_KEY}", config.file_name());
+        let scheme = declared_scheme(&Map::new(), config.value.as_object(), &source, findings);
+        match scheme {
+            KvScheme::None => Self::default(),
+            kv_scheme => Self { source: Some(source), kv_scheme, ..Self::default() },
+        }
     }
 
     fn of(candidate: &Candidate<'_>, sources: &QuantSources<'_>, findings: &mut Findings) -> Self {
@@ -101,16 +111,25 @@ impl QuantConfig {
 }
 
 /// Every quantization config there is, the one that counts first.
-fn candidates<'a>(sources: &QuantSources<'a>) -> Vec<Candidate<'a>> {
+fn candidates<'a>(sources: &QuantSources<'a>) -> Result<Vec<Candidate<'a>>, CheckpointError> {
     let mut found = Vec::new();
     let config = sources.config;
     for (path, object) in nested_objects(config) {
         // `compression_config` is the older compressed-tensors key; TensorRT-LLM writes `quantization`.
         for key in ["quantization_config", "compression_config", "quantization"] {
-            if let Some(inner) = object.get(key).and_then(Value::as_object).filter(|inner| !inner.is_empty())
-            {
-                let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-                found.push(Candidate { source: format!("{}: {path}", config.file_name()), object: inner });
+            let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+            match object.get(key) {
+                Some(Value::Object(inner)) if !inner.is_empty() => {
+                    found
+                        .push(Candidate { source: format!("{}: {path}", config.file_name()), object: inner });
+                }
+                None | Some(Value::Null | Value::Object(_)) => {}
+                // Too common a word to be taken for TensorRT-LLM's whatever it holds.
+                Some(_) if key == "quantization" => {}
+                Some(other) => {
+                    let reason = format!("{} where an object is needed", kind(other));
+                    return Err(CheckpointError::key(&config.path, path, reason));
+                }
             }
         }
     }
@@ -120,7 +139,7 @@ fn candidates<'a>(sources: &QuantSources<'a>) -> Vec<Candidate<'a>> {
             found.push(Candidate { source: document.file_name(), object });
         }
     }
-    found
+    Ok(found)
 }
 
 fn read_flavor(candidate: &Candidate<'_>, findings: &mut Findings) -> Option<Flavor> {

@@ -59,14 +59,20 @@ pub(crate) fn read_scale(
     Ok(ScaleValue { values, is_per_head: is_per_head && !is_one })
 }
 
-/// Unaligned little-endian floats as float32. F64 is rounded to nearest; what overflows becomes infinite and is
-/// refused with all that is not finite.
+/// Rounds to float32. What is too large becomes infinite and is refused with all that is not finite; what is too small
+/// becomes the smallest number of its sign and not zero, because zero means a scale that was never calibrated.
+pub(crate) fn narrow(x: f64) -> f32 {
+    let narrowed = x as f32;
+    if narrowed == 0.0 && x != 0.0 { f32::from_bits(1).copysign(narrowed) } else { narrowed }
+}
+
+/// Unaligned little-endian floats as float32.
 fn read_floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
     Some(match dtype {
         Dtype::F32 => bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
         Dtype::BF16 => bytes.as_chunks::<2>().0.iter().map(|b| bf16::from_le_bytes(*b).to_f32()).collect(),
         Dtype::F16 => bytes.as_chunks::<2>().0.iter().map(|b| f16::from_le_bytes(*b).to_f32()).collect(),
-        Dtype::F64 => bytes.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b) as f32).collect(),
+        Dtype::F64 => bytes.as_chunks::<8>().0.iter().map(|b| narrow(f64::from_le_bytes(*b))).collect(),
         // A power of two; 0xFF is NaN.
         Dtype::F8_E8M0 => bytes
             .iter()

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::checkpoint::{
-    CheckpointError, FindingCode, Findings, LayerIndex, ModelFolder, NameClass, NameFormat, Refusal, Role,
-    ScaleName, SidecarNumber, TensorParallel, classify, is_all_zero,
+    CheckpointError, FindingCode, Findings, LayerIndex, LayerPlan, ModelFolder, NameClass, NameFormat,
+    Refusal, Role, ScaleName, SidecarNumber, TensorParallel, classify, is_all_zero,
 };
 
 /// One place that a scale may come from.
@@ -57,8 +57,8 @@ pub(super) struct Collected {
     pub(super) undeclared_drafts: Vec<(String, usize)>,
     /// Tensors that look like KV scales and are refused.
     pub(super) refused: Vec<(String, Refusal)>,
-    /// Zero points that are not zero, with their layer.
-    pub(super) nonzero_zero_points: Vec<(String, LayerIndex)>,
+    /// Zero points that are not zero, with their layer and role.
+    pub(super) nonzero_zero_points: Vec<(String, usize, Role)>,
     /// Tensors of another role with a KV-scale suffix.
     pub(super) other_roles: Vec<String>,
 }
@@ -80,8 +80,10 @@ impl Collected {
                         collected.add(folder, &name, Source { name: tensor.name.clone(), reading });
                     }
                     NameClass::ZeroPoint(name) => {
-                        if !is_all_zero(shard, tensor) {
-                            collected.nonzero_zero_points.push((tensor.name.clone(), name.layer));
+                        if let Some(layer) = model_layer(folder.layers(), name.layer)
+                            && !is_all_zero(shard, tensor)
+                        {
+                            collected.nonzero_zero_points.push((tensor.name.clone(), layer, name.role));
                         }
                     }
                     NameClass::Refused(refusal) => collected.refused.push((tensor.name.clone(), refusal)),
@@ -104,16 +106,12 @@ impl Collected {
     }
 
     fn add(&mut self, folder: &ModelFolder, name: &ScaleName, source: Source) {
-        let plan = folder.layers();
-        let layer = match name.layer {
-            LayerIndex::Model(layer) => layer,
-            LayerIndex::Draft(draft) if draft < plan.draft_layers => plan.model_layers + draft,
-            LayerIndex::Draft(draft) => {
-                self.undeclared_drafts.push((source.name, draft));
-                return;
+        match (model_layer(folder.layers(), name.layer), name.layer) {
+            (Some(layer), _) => self.layer(layer).by_role.entry(name.role).or_default().push(source),
+            (None, LayerIndex::Draft(number) | LayerIndex::Model(number)) => {
+                self.undeclared_drafts.push((source.name, number));
             }
-        };
-        self.layer(layer).by_role.entry(name.role).or_default().push(source);
+        }
     }
 
     fn layer(&mut self, layer: usize) -> &mut LayerSources {
@@ -134,5 +132,13 @@ impl Collected {
                 format!("{} tensors of other roles are passed over, such as {first}", self.other_roles.len());
             findings.note(FindingCode::OtherRoleIgnored, None, message);
         }
+    }
+}
+
+/// The layer's number in the model, drafts counted on from its last; `None` for a draft that the config does not declare.
+fn model_layer(plan: &LayerPlan, index: LayerIndex) -> Option<usize> {
+    match index {
+        LayerIndex::Model(layer) => Some(layer),
+        LayerIndex::Draft(draft) => (draft < plan.draft_layers).then_some(plan.model_layers + draft),
     }
 }

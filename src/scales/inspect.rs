@@ -54,7 +54,7 @@ pub fn inspect(
     };
     let (layers, unused) = if cache_dtype == CacheDtype::Fp8 {
         let skipped = skipped_layers(folder, &options.skip_layers, &mut findings);
-        report_zero_points(&collected, &mut findings);
+        report_zero_points(folder, &policy, &collected, &skipped, &mut findings);
         let layers = fp8_layers(folder, &policy, &collected, &skipped, &mut findings)?;
         (layers, unused_tensors(folder, &collected, &mut findings))
     } else {
@@ -281,14 +281,21 @@ const fn refusal_reason(refusal: Refusal) -> &'static str {
     }
 }
 
-fn report_zero_points(collected: &Collected, findings: &mut Findings) {
-    use crate::checkpoint::LayerIndex::{Draft, Model};
-    for (name, layer) in &collected.nonzero_zero_points {
-        let layer = match layer {
-            Model(layer) => Some(*layer),
-            Draft(_) => None,
-        };
-        findings.error(FindingCode::ZeroPointNotZero, layer, format!("{name} is not zero"));
+/// A zero point matters where the scale beside it would: in a layer with an FP8 cache of its own, for a role that the
+/// layer takes.
+fn report_zero_points(
+    folder: &ModelFolder,
+    policy: &Policy<'_>,
+    collected: &Collected,
+    skipped: &BTreeSet<usize>,
+    findings: &mut Findings,
+) {
+    for (name, index, role) in &collected.nonzero_zero_points {
+        let Some(layer) = folder.layers().get(*index) else { continue };
+        let is_taken = layer.attention == Attention::Mha || policy.mla_takes(*role);
+        if is_taken && layer.owner.is_none() && !skipped.contains(index) {
+            findings.error(FindingCode::ZeroPointNotZero, Some(*index), format!("{name} is not zero"));
+        }
     }
 }
 

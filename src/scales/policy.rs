@@ -60,6 +60,11 @@ impl Policy<'_> {
         Ok(scales)
     }
 
+    /// Whether an MLA layer takes scales of a role.
+    pub(super) fn mla_takes(&self, role: Role) -> bool {
+        role != Role::V || self.mla_scale == MlaScale::MaxKv
+    }
+
     /// Key and value each have a scale; one that is missing is duplicated from the other.
     fn mha(
         &self,
@@ -70,7 +75,6 @@ impl Policy<'_> {
         let both = self.resolver.candidates(layer, Role::Kv, sources.of(Role::Kv), findings)?;
         let mut read = |role| self.resolver.candidates(layer, role, sources.of(role), findings);
         let (k, v) = (read(Role::K)?, read(Role::V)?);
-        let has_own_v = !sources.of(Role::V).is_empty();
         let k = k.with(&both).agree(layer, Role::K, findings);
         let v = v.with(&both).agree(layer, Role::V, findings);
         let mut scales = Scales::default();
@@ -80,7 +84,7 @@ impl Policy<'_> {
         let (k, v) = match (k, v) {
             (Resolved::Found(k), Resolved::Found(v)) => {
                 // One tensor for both is loaded once and duplicated to the value.
-                let is_shared = k.name == v.name && !has_own_v;
+                let is_shared = k.serves_both && v.serves_both;
                 if is_shared {
                     note_duplicate(layer, Role::V, &k.name, findings);
                 }

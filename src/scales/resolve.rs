@@ -3,8 +3,8 @@
 use super::adjustment::ScaleAdjustment;
 use super::collect::{Reading, Source};
 use crate::checkpoint::{
-    CacheLayer, CheckpointError, FindingCode, Findings, ModelFolder, Role, ScaleValue, SidecarNumber,
-    read_scale, relative_precision,
+    Attention, CacheLayer, CheckpointError, FindingCode, Findings, ModelFolder, Role, ScaleValue,
+    SidecarNumber, narrow, read_scale, relative_precision,
 };
 
 /// A value that a source gives, already validated. An element of zero is a head that was never calibrated.
@@ -13,7 +13,8 @@ pub(super) struct RawScale {
     pub(super) value: ScaleValue,
     /// The tensor, or a sidecar's file and key.
     pub(super) name: String,
-    precedence: u8,
+    /// It is one scale for key and value.
+    pub(super) serves_both: bool,
     /// The relative error that it may have against another source of the same scale, and whether it was computed
     /// from something else than the scale itself.
     precision: f32,
@@ -44,11 +45,9 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// The candidates of two roles together.
+    /// The candidates of a role, and after them those of another that serves it too.
     pub(super) fn with(&self, more: &Self) -> Self {
-        let mut usable = self.usable.clone();
-        usable.extend(more.usable.iter().cloned());
-        usable.sort_by_key(|raw| raw.precedence);
+        let usable = self.usable.iter().chain(&more.usable).cloned().collect();
         Self { usable, has_invalid: self.has_invalid || more.has_invalid }
     }
 
@@ -115,32 +114,32 @@ impl Resolver<'_> {
             Reading::Tensor { shard, tensor, format } => {
                 let shard = &self.folder.shards()[shard];
                 let tensor = &shard.tensors()[tensor];
+                // Query heads that do not divide into the KV heads have no groups to take the largest of.
+                let has_groups =
+                    layer.attention == Attention::Mla || layer.num_heads.is_multiple_of(layer.num_kv_heads);
                 let heads: &[usize] = match role {
-                    Role::Q => &[layer.num_heads, layer.num_kv_heads],
+                    Role::Q if has_groups => &[layer.num_heads, layer.num_kv_heads],
                     _ => &[layer.num_kv_heads],
                 };
                 let mut value = read_scale(shard, tensor, layer.index, heads)?;
                 if format.is_reciprocal() {
-                    value.values.iter_mut().for_each(|x| *x = 1.0 / *x);
+                    // Zero and what is not finite stay what they are for validation to see.
+                    let usable = value.values.iter_mut().filter(|x| x.is_finite() && **x != 0.0);
+                    usable.for_each(|x| *x = 1.0 / *x);
                 }
                 (value, relative_precision(tensor.dtype), format.is_reciprocal())
             }
             Reading::Sidecar(SidecarNumber::Scale(s)) => {
-                (ScaleValue::one(s as f32), 4.0 * f32::EPSILON, false)
+                (ScaleValue::one(narrow(s)), 4.0 * f32::EPSILON, false)
             }
             // An amax is what the largest code of the checkpoint's range stands for.
             Reading::Sidecar(SidecarNumber::Amax(amax)) => {
                 let s = amax / f64::from(self.adjustment.fp8_max_quant);
-                (ScaleValue::one(s as f32), 4.0 * f32::EPSILON, true)
+                (ScaleValue::one(narrow(s)), 4.0 * f32::EPSILON, true)
             }
         };
-        Ok(RawScale {
-            value,
-            name: source.name.clone(),
-            precedence: source.precedence(),
-            precision,
-            is_derived,
-        })
+        let (name, serves_both) = (source.name.clone(), role == Role::Kv);
+        Ok(RawScale { value, name, serves_both, precision, is_derived })
     }
 
     fn validate(&self, layer: &CacheLayer, role: Role, raw: &RawScale, findings: &mut Findings) -> Verdict {

@@ -1,5 +1,6 @@
 //! Files that Intel Neural Compressor (INC) writes: measurements (amax) and scales of the modules that it patches.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -46,10 +47,14 @@ pub(super) fn read(
         }
     }
     let mut found: Vec<SidecarScale> = Vec::new();
+    let mut numbers: HashMap<(usize, Role), usize> = HashMap::new();
     for document in ranks_to_read(documents, tensor_parallel) {
         for scale in read_nodes(document)? {
-            match found.iter().find(|s| s.layer == scale.layer && s.role == scale.role) {
-                None => found.push(scale),
+            match numbers.get(&(scale.layer, scale.role)).map(|number| &found[*number]) {
+                None => {
+                    numbers.insert((scale.layer, scale.role), found.len());
+                    found.push(scale);
+                }
                 Some(first) if first.number == scale.number => {}
                 Some(first) => findings.error(
                     FindingCode::RanksDisagree,

@@ -1,5 +1,7 @@
 //! `kv_cache_scales.json` and its relatives: a number, or a pair, for each layer.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use super::{SidecarNumber, SidecarScale, file_name, number};
@@ -54,6 +56,7 @@ fn read_ranks(
     findings: &mut Findings,
 ) -> Result<Vec<SidecarScale>, CheckpointError> {
     let mut scales: Vec<SidecarScale> = Vec::new();
+    let mut numbers: HashMap<(usize, Role), usize> = HashMap::new();
     for (rank, layers) in ranks {
         let key = format!("scaling_factor.{rank}");
         let Some(layers) = layers.as_object().filter(|_| rank.parse::<usize>().is_ok()) else {
@@ -72,8 +75,11 @@ fn read_ranks(
                     role,
                     number: SidecarNumber::Scale(value),
                 };
-                match scales.iter().find(|s| s.layer == index && s.role == role) {
-                    None => scales.push(new),
+                match numbers.get(&(index, role)).map(|number| &scales[*number]) {
+                    None => {
+                        numbers.insert((index, role), scales.len());
+                        scales.push(new);
+                    }
                     Some(first) if same_number(first, &new) => {}
                     Some(first) => findings.error(
                         FindingCode::RanksDisagree,
