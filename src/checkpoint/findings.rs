@@ -111,6 +111,12 @@ finding_codes! {
     IncScalesDependOnDevice = "inc-scales-depend-on-device",
         "INC rounds its scales to what one generation's hardware folds, and the file does not name the generation.",
         "Use the measurement file (Mode DynamicRange), which serves any device.";
+    IncRanksIncomplete = "inc-ranks-incomplete",
+        "INC wrote one file for each tensor-parallel rank, some of them are missing, and what the others saw is not in the rest.",
+        "Copy the files of all ranks into the folder, or measure with the number of ranks that will serve.";
+    SidecarNotRead = "sidecar-not-read",
+        "INC's measurements are there as .npz only, which is not read.",
+        "Copy the .json file that INC writes beside it.";
     RanksDisagree = "ranks-disagree",
         "Scales of several tensor-parallel ranks differ for one layer, and a per-tensor scale must be the same on every rank.",
         "Take the largest, or export per-head scales.";
@@ -118,7 +124,7 @@ finding_codes! {
         "A weight file holds KV scales, but the shard index does not name the file.",
         "Add the file to model.safetensors.index.json.";
     SkipLayerUnknown = "skip-layer-unknown",
-        "--kv-cache-dtype-skip-layers names a layer that has no KV cache, or a kind of layer that the model has not.",
+        "--kv-cache-dtype-skip-layers names a layer that has no KV cache of its own, or a kind of layer that the model has not.",
         "Correct the list.";
     MlaPerHeadReduced = "mla-per-head-reduced",
         "An MLA layer has one latent, so its per-head scales are reduced to the largest.",

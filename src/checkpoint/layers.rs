@@ -68,6 +68,8 @@ impl LayerPlan {
         }
         let kinds = LayerKinds::read(config, shape.layers)?;
         let owners = Owners::read(config, &kinds, shape.layers)?;
+        let grouped = grouped_kv_heads(config, shape)?;
+        let global_kv_heads = config.count(&["num_global_key_value_heads"])?;
         let mut cached = Vec::new();
         for index in 0..shape.layers + drafts {
             let is_draft = index >= shape.layers;
@@ -80,7 +82,7 @@ impl LayerPlan {
                 [one] => *one,
                 many => many.get(index).or(many.last()).copied().unwrap_or(1),
             };
-            let global_kv_heads = config.count(&["num_global_key_value_heads"])?;
+            let num_kv_heads = grouped.get(index).copied().flatten().unwrap_or(num_kv_heads);
             cached.push(CacheLayer {
                 index,
                 attention: kind.attention(shape),
@@ -96,6 +98,20 @@ impl LayerPlan {
         }
         Ok(Self { cached, model_layers: shape.layers, draft_layers: drafts })
     }
+}
+
+/// The KV heads of each layer of a pruned model, whose blocks say how many query heads share one.
+fn grouped_kv_heads(config: &TextConfig<'_>, shape: &Shape) -> Result<Vec<Option<usize>>, CheckpointError> {
+    let blocks = config.objects("block_configs")?.unwrap_or_default();
+    let group =
+        |block: &serde_json::Map<String, Value>| block.get("attention")?.get("n_heads_in_group")?.as_u64();
+    Ok(blocks
+        .into_iter()
+        .map(|block| {
+            let group = usize::try_from(group(block)?).ok().filter(|group| *group > 0)?;
+            Some((shape.num_heads / group).max(1))
+        })
+        .collect())
 }
 
 /// What one entry of `layer_types` and its relatives means for the cache.

@@ -65,6 +65,8 @@ pub(crate) struct QuantSources<'a> {
 struct Candidate<'a> {
     source: String,
     object: &'a Map<String, Value>,
+    /// It is a file of its own, where ModelOpt puts most of the config under `quantization`.
+    is_file: bool,
 }
 
 impl QuantConfig {
@@ -120,8 +122,8 @@ fn candidates<'a>(sources: &QuantSources<'a>) -> Result<Vec<Candidate<'a>>, Chec
             let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
             match object.get(key) {
                 Some(Value::Object(inner)) if !inner.is_empty() => {
-                    found
-                        .push(Candidate { source: format!("{}: {path}", config.file_name()), object: inner });
+                    let source = format!("{}: {path}", config.file_name());
+                    found.push(Candidate { source, object: inner, is_file: false });
                 }
                 None | Some(Value::Null | Value::Object(_)) => {}
                 // Too common a word to be taken for TensorRT-LLM's whatever it holds.
@@ -136,7 +138,7 @@ fn candidates<'a>(sources: &QuantSources<'a>) -> Result<Vec<Candidate<'a>>, Chec
     let files = [sources.hf_quant_config, sources.quantization_config];
     for document in files.into_iter().flatten() {
         if let Some(object) = document.value.as_object() {
-            found.push(Candidate { source: document.file_name(), object });
+            found.push(Candidate { source: document.file_name(), object, is_file: true });
         }
     }
     Ok(found)
@@ -145,7 +147,9 @@ fn candidates<'a>(sources: &QuantSources<'a>) -> Result<Vec<Candidate<'a>>, Chec
 fn read_flavor(candidate: &Candidate<'_>, findings: &mut Findings) -> Option<Flavor> {
     const KEY: &str = "fp8_dtype_flavor";
     let source = &candidate.source;
-    match candidate.object.get(KEY) {
+    // In a file of its own, both the file and what it calls `quantization` are the top level.
+    let wrapped = candidate.object.get("quantization").filter(|_| candidate.is_file).and_then(|q| q.get(KEY));
+    match candidate.object.get(KEY).or(wrapped) {
         Some(Value::String(name)) if name == Flavor::E4m3fn.name() => return Some(Flavor::E4m3fn),
         Some(Value::String(name)) if name == Flavor::E4m3fnuz.name() => return Some(Flavor::E4m3fnuz),
         None | Some(Value::Null) => {}

@@ -85,8 +85,8 @@ fn read_floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
 /// The relative error that a stored number of this type may have against another reading of the same scale.
 pub(crate) fn relative_precision(dtype: Dtype) -> f32 {
     match dtype {
-        Dtype::BF16 => 1.0 / 128.0,
-        Dtype::F16 => 1.0 / 1024.0,
+        Dtype::BF16 => 1.0 / 256.0,
+        Dtype::F16 => 1.0 / 2048.0,
         _ => 4.0 * f32::EPSILON,
     }
 }

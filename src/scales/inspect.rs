@@ -148,7 +148,19 @@ fn skipped_layers(folder: &ModelFolder, skip: &[SkipLayer], findings: &mut Findi
             };
             findings.warn(FindingCode::SkipLayerUnknown, None, message);
         }
-        skipped.extend(matching);
+        for index in matching {
+            match folder.layers().get(index).and_then(|layer| layer.owner) {
+                Some(owner) if matches!(entry, SkipLayer::Index(_)) => {
+                    let message = format!(
+                        "layer {index} reads the cache of layer {owner} and has the type of that; skip layer {owner}"
+                    );
+                    findings.warn(FindingCode::SkipLayerUnknown, Some(index), message);
+                }
+                _ => {
+                    skipped.insert(index);
+                }
+            }
+        }
     }
     skipped
 }

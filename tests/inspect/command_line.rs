@@ -136,7 +136,7 @@ fn the_table_says_what_the_json_says() {
     for word in [
         "LlamaForCausalLM",
         "448 -> 240",
-        "0.10208333",
+        "0.10208",
         "loaded",
         "scale-missing",
         "layers.9.self_attn.k_scale",

@@ -85,11 +85,15 @@ fn the_flavor_is_read_from_whichever_file_holds_the_config() {
     let report = bare.clone().json("quantization_config.json", &config).gaudi2();
     report.assert_clean();
     assert_range(&report, 240, json!("float8_e4m3fnuz"), PLAIN);
-    let nested = json!({"producer": {"name": "modelopt"}, "fp8_dtype_flavor": "float8_e4m3fnuz",
-                        "quantization": {"kv_cache_quant_algo": "FP8"}});
-    let report = bare.json("hf_quant_config.json", &nested).gaudi2();
-    report.assert_clean();
-    assert_range(&report, 240, json!("float8_e4m3fnuz"), PLAIN);
+    let flavor = "float8_e4m3fnuz";
+    for modelopt in [
+        json!({"fp8_dtype_flavor": flavor, "quantization": {"kv_cache_quant_algo": "FP8"}}),
+        json!({"producer": {"name": "modelopt"}, "quantization": {"kv_cache_quant_algo": "FP8", "fp8_dtype_flavor": flavor}}),
+    ] {
+        let report = bare.clone().json("hf_quant_config.json", &modelopt).gaudi2();
+        report.assert_clean();
+        assert_range(&report, 240, json!(flavor), PLAIN);
+    }
 }
 
 /// `config.json` counts first, and a file beside it that says something else is warned of.

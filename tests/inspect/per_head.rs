@@ -4,6 +4,7 @@ use gaudi_kv::Generation;
 use gaudi_kv::checkpoint::{ModelFolder, TensorParallel};
 use gaudi_kv::scales::{InspectError, Options, inspect};
 use safetensors::Dtype;
+use serde_json::json;
 
 use crate::builder::Checkpoint;
 use crate::report::{Report, adjusted, on_gaudi3};
@@ -203,4 +204,17 @@ fn query_heads_without_groups_are_refused() {
     let folder = ModelFolder::open(folder.path()).unwrap();
     let error = inspect(&folder, &Options::new(Generation::Gaudi3), &|_| {}).unwrap_err();
     assert!(error.to_string().contains(Q), "{error}");
+}
+
+/// A pruned model says for each layer how many query heads share a KV head.
+#[test]
+fn pruned_layers_have_kv_heads_of_their_own() {
+    let block = |group: usize| json!({"attention": {"n_heads_in_group": group, "no_op": false}});
+    let report = Checkpoint::gqa(2)
+        .set("block_configs", vec![block(2), block(4)])
+        .floats("model.layers.0.self_attn.k_scale", Dtype::F32, &[4, 1, 1], &[0.01, 0.02, 0.03, 0.04])
+        .floats("model.layers.1.self_attn.k_scale", Dtype::F32, &[2], &[0.05, 0.06])
+        .gaudi3();
+    assert_eq!(report.errors(), []);
+    assert_eq!(report.of_layer(1, "k")["checkpoint"].as_array().map(Vec::len), Some(2));
 }

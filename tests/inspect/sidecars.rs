@@ -1,5 +1,8 @@
 //! Scale files beside the weights: P12, P20 to P22, C12, C12b, I-22 to I-24, I-43, I-46.
 
+use gaudi_kv::Generation;
+use gaudi_kv::checkpoint::TensorParallel;
+use gaudi_kv::scales::Options;
 use serde_json::{Value, json};
 
 use crate::builder::Checkpoint;
@@ -205,6 +208,33 @@ fn inc_files_of_several_ranks_must_agree() {
     };
     files(24.5).assert_clean();
     assert_eq!(files(30.0).errors(), [("ranks-disagree", Some(0))]);
+}
+
+/// A rank saw its own heads only, so the files of other ranks are needed unless the model is served with as many.
+// I-46
+#[test]
+fn inc_files_of_missing_ranks_are_warned_of() {
+    let measured = inc("DynamicRange", mha_nodes(24.5, 24.5));
+    let alone = Checkpoint::gqa(1).json("inc_hooks_maxabs_0_2.json", &measured);
+    assert_eq!(alone.gaudi3().warnings(), [("inc-ranks-incomplete", None)]);
+    let rank = |rank| Options {
+        tensor_parallel: Some(TensorParallel { size: 2, rank }),
+        ..Options::new(Generation::Gaudi3)
+    };
+    alone.inspect(&rank(0)).assert_clean();
+    assert_eq!(alone.inspect(&rank(1)).warnings(), [("inc-ranks-incomplete", None)]);
+}
+
+/// INC writes its measurements twice; the copy that is not read is no reason to say nothing.
+#[test]
+fn measurements_in_npz_alone_are_warned_of() {
+    let with_scales = Checkpoint::gqa(1).scale("model.layers.0.self_attn.kv_scale", 0.05);
+    let alone = with_scales.clone().file("inc_hooks_maxabs.npz", "PK").gaudi3();
+    assert_eq!(alone.warnings(), [("sidecar-not-read", None)]);
+    let both = Checkpoint::gqa(1)
+        .file("inc_hooks_maxabs.npz", "PK")
+        .json("inc_hooks_maxabs.json", &inc("DynamicRange", mha_nodes(24.5, 24.5)));
+    both.gaudi3().assert_clean();
 }
 
 /// The list of modules beside a measurement is none.

@@ -112,3 +112,13 @@ fn a_shared_cache_is_bf16_for_all_its_readers() {
     assert_eq!(report.of_layer(1, "kv_cache_dtype"), "bf16");
     assert!(report.of_layer(1, "k").is_null());
 }
+
+/// The reader's own number has no cache to skip; the owner's has.
+#[test]
+fn skipping_a_reader_of_a_shared_cache_is_warned_of() {
+    let model =
+        Checkpoint::gqa(2).set("num_kv_shared_layers", 1).scale("model.layers.0.self_attn.kv_scale", 0.05);
+    let report = skip(&model, &[SkipLayer::Index(1)]);
+    assert_eq!(report.warnings(), [("skip-layer-unknown", Some(1))]);
+    report.assert_scale(1, "k", "inherited", 0.05, on_gaudi3(0.05));
+}

@@ -1,6 +1,6 @@
 //! Files that Intel Neural Compressor (INC) writes: measurements (amax) and scales of the modules that it patches.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -46,6 +46,7 @@ pub(super) fn read(
             );
         }
     }
+    warn_of_missing_ranks(documents, tensor_parallel, findings);
     let mut found: Vec<SidecarScale> = Vec::new();
     let mut numbers: HashMap<(usize, Role), usize> = HashMap::new();
     for document in ranks_to_read(documents, tensor_parallel) {
@@ -74,6 +75,23 @@ fn ranks_to_read(documents: &[Document], tensor_parallel: TensorParallel) -> Vec
         .filter(|d| rank_and_world(&d.file_name()) == Some((tensor_parallel.rank, tensor_parallel.size)))
         .collect();
     if own.is_empty() { documents.iter().collect() } else { own }
+}
+
+/// A rank measures its own heads only. Files of another number of ranks serve if all of them are there.
+fn warn_of_missing_ranks(documents: &[Document], tensor_parallel: TensorParallel, findings: &mut Findings) {
+    let mut by_world: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (rank, world) in documents.iter().filter_map(|d| rank_and_world(&d.file_name())) {
+        by_world.entry(world).or_default().insert(rank);
+    }
+    for (world, ranks) in by_world {
+        let has_own = world == tensor_parallel.size && ranks.contains(&tensor_parallel.rank);
+        if !has_own && ranks.len() < world {
+            let message = format!(
+                "INC files of {world} ranks: only those of rank {ranks:?} are here, and each saw only its own heads"
+            );
+            findings.warn(FindingCode::IncRanksIncomplete, None, message);
+        }
+    }
 }
 
 /// `.._RANK_WORLD.json`.

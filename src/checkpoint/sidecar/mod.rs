@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::json::read_object;
 use super::names::Role;
-use super::{CheckpointError, Findings};
+use super::{CheckpointError, FindingCode, Findings};
 
 /// Where a number of a sidecar file comes from and what it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,6 +51,7 @@ impl Default for TensorParallel {
 pub(crate) struct SidecarFiles {
     tables: Vec<PathBuf>,
     inc: Vec<PathBuf>,
+    npz: Vec<String>,
 }
 
 impl SidecarFiles {
@@ -58,6 +59,9 @@ impl SidecarFiles {
         let mut found = Self::default();
         for path in files {
             let Some(name) = path.file_name().and_then(|n| n.to_str()) else { continue };
+            if name.contains("hooks_maxabs") && name.ends_with(".npz") {
+                found.npz.push(name.to_owned());
+            }
             if !name.ends_with(".json") {
                 continue;
             }
@@ -84,6 +88,10 @@ impl SidecarFiles {
         let mut scales = Vec::new();
         for path in &self.tables {
             scales.extend(table::read(&read_object(path)?, model_type, findings)?);
+        }
+        if let (Some(name), true) = (self.npz.first(), self.inc.is_empty()) {
+            let message = format!("{name} is not read: no .json lies beside it");
+            findings.warn(FindingCode::SidecarNotRead, None, message);
         }
         scales.extend(inc::read(&self.inc, tensor_parallel, findings)?);
         Ok(scales)
