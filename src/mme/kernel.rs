@@ -6,6 +6,8 @@
 //! sum and a maximum of bytes. What this cannot do (Inf, NaN, results near the end of the float32 range) is found by
 //! its exponents and done again by the scalar reference, for the lane alone.
 
+use std::hint::black_box;
+
 use super::decode::{LEAST_TOP, ZERO};
 use super::pack::{CHUNK, Chunk, PackedA, RowA, Source};
 use super::reference::Rules;
@@ -170,16 +172,18 @@ fn inverse<S: Simd>(simd: S, scale: S::F) -> S::F {
     simd.from_bits(simd.sub(simd.splat_int(254 << 23), simd.bits(scale)))
 }
 
-/// Adds the products of a group, as integers, to `sums`.
+/// Adds the products of the first `group` values, as integers, to `sums`. The loop must stay a loop: `group` comes out
+/// of a `black_box`, for unrolled and reassociated sums need more registers than there are.
 #[inline(always)]
 fn add_products<S: Simd, const R: usize>(
     simd: S,
+    group: usize,
     values: &[f32],
     a: [&[f32]; R],
     scales: &[[S::F; 4]; R],
     sums: &mut [[S::I; 4]; R],
 ) {
-    for (k, values) in values.chunks_exact(4 * S::LANES).enumerate() {
+    for (k, values) in values[..group * 4 * S::LANES].chunks_exact(4 * S::LANES).enumerate() {
         for j in 0..4 {
             let b = simd.load(&values[j * S::LANES..]);
             for r in 0..R {
@@ -199,7 +203,7 @@ fn gaudi3<S: Simd, const R: usize, const CHECKED: bool>(
     c: &mut [[S::F; 4]; R],
 ) -> [u64; R] {
     const GROUP: usize = 8;
-    let width = 4 * S::LANES;
+    let (width, group) = (4 * S::LANES, black_box(GROUP));
     let mut again = [0; R];
     let groups = chunk.values.chunks_exact(GROUP * width).zip(chunk.exps.chunks_exact(GROUP * width));
     for (g, (values, exps)) in groups.take(chunk.depth.div_ceil(GROUP)).enumerate() {
@@ -220,7 +224,7 @@ fn gaudi3<S: Simd, const R: usize, const CHECKED: bool>(
                 sums[r][j] = simd.truncate(simd.mul(c[r][j], scales[r][j]));
             }
         }
-        add_products(simd, values, a.map(|a| &a.values[of_group.clone()]), &scales, &mut sums);
+        add_products(simd, group, values, a.map(|a| &a.values[of_group.clone()]), &scales, &mut sums);
         for r in 0..R {
             for j in 0..4 {
                 c[r][j] = simd.mul(simd.to_float_toward_zero(sums[r][j]), inverse(simd, scales[r][j]));
@@ -239,7 +243,7 @@ fn gaudi2_fp8<S: Simd, const R: usize>(
     c: &mut [[S::F; 4]; R],
 ) -> [u64; R] {
     const GROUP: usize = 16;
-    let width = 4 * S::LANES;
+    let (width, group) = (4 * S::LANES, black_box(GROUP));
     let groups = chunk.values.chunks_exact(GROUP * width).zip(chunk.exps.chunks_exact(GROUP * width));
     for (g, (values, exps)) in groups.take(chunk.depth.div_ceil(GROUP)).enumerate() {
         let of_group = g * GROUP..(g + 1) * GROUP;
@@ -251,7 +255,7 @@ fn gaudi2_fp8<S: Simd, const R: usize>(
                 scales[r][j] = scale(simd, simd.exponent_field(tops[r], j));
             }
         }
-        add_products(simd, values, a.map(|a| &a.values[of_group.clone()]), &scales, &mut sums);
+        add_products(simd, group, values, a.map(|a| &a.values[of_group.clone()]), &scales, &mut sums);
         for r in 0..R {
             for j in 0..4 {
                 let scaled = simd.widen(simd.mul(c[r][j], scales[r][j]));
@@ -272,7 +276,7 @@ fn gaudi2_bf16<S: Simd, const R: usize>(
     c: &mut [[S::F; 4]; R],
 ) -> [u64; R] {
     const GROUP: usize = 8;
-    let width = 4 * S::LANES;
+    let (width, group) = (4 * S::LANES, black_box(GROUP));
     let mut again = [0; R];
     let groups = chunk.values.chunks_exact(GROUP * width).zip(chunk.exps.chunks_exact(GROUP * width));
     for (g, (values, exps)) in groups.take(chunk.depth.div_ceil(GROUP)).enumerate() {
@@ -291,7 +295,7 @@ fn gaudi2_bf16<S: Simd, const R: usize>(
                 scales[r] = scale(simd, simd.exponent_field(tops[r], j));
                 wide_scales[r] = simd.widen(scales[r]);
             }
-            for (k, values) in values.chunks_exact(width).enumerate() {
+            for (k, values) in values[..group * width].chunks_exact(width).enumerate() {
                 let b = simd.widen(simd.load(&values[j * S::LANES..]));
                 for r in 0..R {
                     let a = simd.splat_double(a_values[r][k]);
