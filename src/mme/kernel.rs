@@ -7,6 +7,7 @@
 //! its exponents and done again by the scalar reference, for the lane alone.
 
 use std::hint::black_box;
+use std::ops::Range;
 
 use super::decode::{LEAST_TOP, ZERO};
 use super::pack::{CHUNK, Chunk, PackedA, RowA, Source};
@@ -156,6 +157,27 @@ fn tops<S: Simd, const R: usize>(
     tops
 }
 
+/// The values of each row in a group. A loop, because array `map` is not always inlined into a kernel, and what is not
+/// inlined lacks its instructions.
+#[inline(always)]
+fn values_of<'a, const R: usize>(a: &[RowA<'a>; R], group: Range<usize>) -> [&'a [f32]; R] {
+    let mut values: [&[f32]; R] = [&[]; R];
+    for r in 0..R {
+        values[r] = &a[r].values[group.clone()];
+    }
+    values
+}
+
+/// The exponents of each row in a group.
+#[inline(always)]
+fn exps_of<'a, const R: usize>(a: &[RowA<'a>; R], group: Range<usize>) -> [&'a [u32]; R] {
+    let mut exps: [&[u32]; R] = [&[]; R];
+    for r in 0..R {
+        exps[r] = &a[r].exps[group.clone()];
+    }
+    exps
+}
+
 /// A byte four times.
 pub(super) const fn bytes(byte: i8) -> u32 {
     byte as u8 as u32 * 0x0101_0101
@@ -208,7 +230,7 @@ fn gaudi3<S: Simd, const R: usize, const CHECKED: bool>(
     let groups = chunk.values.chunks_exact(GROUP * width).zip(chunk.exps.chunks_exact(GROUP * width));
     for (g, (values, exps)) in groups.take(chunk.depth.div_ceil(GROUP)).enumerate() {
         let of_group = g * GROUP..(g + 1) * GROUP;
-        let a_exps = a.map(|a| &a.exps[of_group.clone()]);
+        let a_exps = exps_of(a, of_group.clone());
         let tops = tops(simd, exps, a_exps, LEAST_TOP - 1);
         if CHECKED {
             for r in 0..R {
@@ -224,7 +246,7 @@ fn gaudi3<S: Simd, const R: usize, const CHECKED: bool>(
                 sums[r][j] = simd.truncate(simd.mul(c[r][j], scales[r][j]));
             }
         }
-        add_products(simd, group, values, a.map(|a| &a.values[of_group.clone()]), &scales, &mut sums);
+        add_products(simd, group, values, values_of(a, of_group), &scales, &mut sums);
         for r in 0..R {
             for j in 0..4 {
                 c[r][j] = simd.mul(simd.to_float_toward_zero(sums[r][j]), inverse(simd, scales[r][j]));
@@ -247,7 +269,7 @@ fn gaudi2_fp8<S: Simd, const R: usize>(
     let groups = chunk.values.chunks_exact(GROUP * width).zip(chunk.exps.chunks_exact(GROUP * width));
     for (g, (values, exps)) in groups.take(chunk.depth.div_ceil(GROUP)).enumerate() {
         let of_group = g * GROUP..(g + 1) * GROUP;
-        let tops = tops(simd, exps, a.map(|a| &a.exps[of_group.clone()]), LEAST_HALF_TOP);
+        let tops = tops(simd, exps, exps_of(a, of_group.clone()), LEAST_HALF_TOP);
         let mut scales = [[simd.splat(0.0); 4]; R];
         let mut sums = [[simd.splat_int(0); 4]; R];
         for r in 0..R {
@@ -255,7 +277,7 @@ fn gaudi2_fp8<S: Simd, const R: usize>(
                 scales[r][j] = scale(simd, simd.exponent_field(tops[r], j));
             }
         }
-        add_products(simd, group, values, a.map(|a| &a.values[of_group.clone()]), &scales, &mut sums);
+        add_products(simd, group, values, values_of(a, of_group), &scales, &mut sums);
         for r in 0..R {
             for j in 0..4 {
                 let scaled = simd.widen(simd.mul(c[r][j], scales[r][j]));
@@ -281,8 +303,7 @@ fn gaudi2_bf16<S: Simd, const R: usize>(
     let groups = chunk.values.chunks_exact(GROUP * width).zip(chunk.exps.chunks_exact(GROUP * width));
     for (g, (values, exps)) in groups.take(chunk.depth.div_ceil(GROUP)).enumerate() {
         let of_group = g * GROUP..(g + 1) * GROUP;
-        let a_exps = a.map(|a| &a.exps[of_group.clone()]);
-        let a_values = a.map(|a| &a.wide[of_group.clone()]);
+        let a_exps = exps_of(a, of_group.clone());
         let tops = tops(simd, exps, a_exps, LEAST_TOP - 1);
         for r in 0..R {
             again[r] |= small_groups(simd, chunk, exps, a_exps[r], tops[r], &c[r], UNMOVED_C);
@@ -298,7 +319,7 @@ fn gaudi2_bf16<S: Simd, const R: usize>(
             for (k, values) in values[..group * width].chunks_exact(width).enumerate() {
                 let b = simd.widen(simd.load(&values[j * S::LANES..]));
                 for r in 0..R {
-                    let a = simd.splat_double(a_values[r][k]);
+                    let a = simd.splat_double(a[r].wide[g * GROUP + k]);
                     for h in 0..2 {
                         let term = simd.mul_double(simd.mul_double(b[h], a), wide_scales[r][h]);
                         sums[r][h] = simd.add_double(sums[r][h], simd.truncate_double(term));
@@ -308,8 +329,10 @@ fn gaudi2_bf16<S: Simd, const R: usize>(
             for r in 0..R {
                 let unit = simd.widen(inverse(simd, scales[r]));
                 let extra = simd.splat_double(1.0 / EXTRA);
-                let sum = [0, 1].map(|h| simd.mul_double(simd.mul_double(sums[r][h], extra), unit[h]));
-                c[r][j] = simd.add_narrow(simd.widen(c[r][j]), sum);
+                for h in 0..2 {
+                    sums[r][h] = simd.mul_double(simd.mul_double(sums[r][h], extra), unit[h]);
+                }
+                c[r][j] = simd.add_narrow(simd.widen(c[r][j]), sums[r]);
                 let bits = simd.bits(c[r][j]);
                 let exponent = simd.and(bits, simd.splat_int(EXPONENT));
                 let small = simd.less(exponent, simd.splat_int(LEAST_TOP << 23));

@@ -125,23 +125,9 @@ impl Simd for Avx512 {
         }
     }
 
-    /// Rounds the sum to odd in 53 bits and that to nearest in 24, which is one rounding of the exact sum.
     #[inline(always)]
     fn add_narrow(self, a: [__m512d; 2], b: [__m512d; 2]) -> __m512 {
-        const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
-        const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
-        let odd = |a: __m512d, b: __m512d| {
-            // SAFETY: additions with embedded rounding and mask logic in registers, AVX-512F and DQ, which `self`
-            // proves.
-            unsafe {
-                // The two neighbours of an inexact sum differ in their last bit: take the odd one. An exact sum is
-                // both of them. A sum of exactly zero must be +0, which rounding up gives.
-                let (down, up) = (_mm512_add_round_pd::<DOWN>(a, b), _mm512_add_round_pd::<UP>(a, b));
-                let is_odd = _mm512_test_epi64_mask(_mm512_castpd_si512(down), _mm512_set1_epi64(1));
-                _mm512_cvtpd_ps(_mm512_mask_blend_pd(is_odd, up, down))
-            }
-        };
-        let (low, high) = (odd(a[0], b[0]), odd(a[1], b[1]));
+        let (low, high) = (self.add_narrow_half(a[0], b[0]), self.add_narrow_half(a[1], b[1]));
         // SAFETY: joining two 256-bit registers, AVX-512DQ, which `self` proves.
         unsafe { _mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high) }
     }
@@ -190,7 +176,8 @@ impl Simd for Avx512 {
         // SAFETY: the loads read 32 elements each of the 64 of `codes`, the store writes the 64 bytes of `exps`; the
         // rest is arithmetic in registers, AVX-512F, BW and VBMI, which `self` proves.
         unsafe {
-            let mut halves = [codes.as_ptr(), codes.as_ptr().add(32)].map(|at| _mm512_loadu_si512(at.cast()));
+            let from = codes.as_ptr();
+            let mut halves = [_mm512_loadu_si512(from.cast()), _mm512_loadu_si512(from.add(32).cast())];
             let ones = _mm512_set1_epi16(0x7FFF);
             let mut fields = halves;
             for h in 0..2 {
@@ -205,13 +192,8 @@ impl Simd for Avx512 {
                 let field = _mm512_max_epi16(field, _mm512_set1_epi16(1));
                 let offset = _mm512_sub_epi16(field, _mm512_set1_epi16(decoder.offset() as i16));
                 fields[h] = _mm512_mask_mov_epi16(offset, zero, _mm512_set1_epi16(-128));
-                for (i, half) in [
-                    _mm512_castsi512_si256(halves[h]),
-                    _mm512_extracti64x4_epi64::<1>(halves[h]),
-                ]
-                .into_iter()
-                .enumerate()
-                {
+                let parts = [_mm512_castsi512_si256(halves[h]), _mm512_extracti64x4_epi64::<1>(halves[h])];
+                for (i, half) in parts.into_iter().enumerate() {
                     let wide = _mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(half));
                     self.store(_mm512_castsi512_ps(wide), &mut values[32 * h + 16 * i..]);
                 }
@@ -301,6 +283,21 @@ impl Simd for Avx512 {
 }
 
 impl Avx512 {
+    /// Rounds the sum to odd in 53 bits and that to nearest in 24, which is one rounding of the exact sum.
+    #[inline(always)]
+    fn add_narrow_half(self, a: __m512d, b: __m512d) -> __m256 {
+        const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+        const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
+        // SAFETY: additions with embedded rounding and mask logic in registers, AVX-512F and DQ, which `self` proves.
+        unsafe {
+            // The two neighbours of an inexact sum differ in their last bit: take the odd one. An exact sum is both
+            // of them. A sum of exactly zero must be +0, which rounding up gives.
+            let (down, up) = (_mm512_add_round_pd::<DOWN>(a, b), _mm512_add_round_pd::<UP>(a, b));
+            let is_odd = _mm512_test_epi64_mask(_mm512_castpd_si512(down), _mm512_set1_epi64(1));
+            _mm512_cvtpd_ps(_mm512_mask_blend_pd(is_odd, up, down))
+        }
+    }
+
     /// The lower eight dwords of each of sixteen rows to eight columns of sixteen dwords.
     #[inline(always)]
     fn transpose_dwords(self, rows: [__m512i; 16]) -> [__m512i; 8] {
@@ -313,7 +310,7 @@ impl Avx512 {
                 pairs[i] = _mm512_inserti64x4::<1>(out[i], _mm512_castsi512_si256(out[i + 8]));
             }
             for half in 0..2 {
-                let [a, b, c, d] = [0, 1, 2, 3].map(|i| pairs[4 * half + i]);
+                let [a, b, c, d] = [pairs[4 * half], pairs[4 * half + 1], pairs[4 * half + 2], pairs[4 * half + 3]];
                 let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
                 let (ab_high, cd_high) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
                 out[4 * half] = _mm512_unpacklo_epi64(ab, cd);
@@ -324,10 +321,11 @@ impl Avx512 {
             // Lane 0 has dwords 0 to 3 of the rows below 8, lane 1 dwords 4 to 7, lanes 2 and 3 those of the others.
             let low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
             let high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-            [0, 1, 2, 3, 4, 5, 6, 7].map(|i: usize| {
+            for i in 0..8 {
                 let index = if i < 4 { low } else { high };
-                _mm512_permutex2var_epi64(out[i % 4], index, out[4 + i % 4])
-            })
+                pairs[i] = _mm512_permutex2var_epi64(out[i % 4], index, out[4 + i % 4]);
+            }
+            pairs
         }
     }
 }

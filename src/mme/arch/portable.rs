@@ -10,8 +10,12 @@ pub(in crate::mme) struct Portable;
 const LANES: usize = 8;
 
 #[inline(always)]
-fn map<T: Copy, U, const N: usize>(a: [T; N], f: impl Fn(T) -> U) -> [U; N] {
-    a.map(f)
+fn map<T: Copy, U: Copy + Default, const N: usize>(a: [T; N], f: impl Fn(T) -> U) -> [U; N] {
+    let mut out = [U::default(); N];
+    for i in 0..N {
+        out[i] = f(a[i]);
+    }
+    out
 }
 
 #[inline(always)]
