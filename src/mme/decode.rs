@@ -37,6 +37,16 @@ pub(super) struct Decoder {
     side: Side,
 }
 
+/// The largest code that is finite, sign aside.
+const fn max_finite(format: Format) -> u8 {
+    match (format.inf_nan, format.layout) {
+        (InfNan::Full, Layout::E4M3) => 0x77,
+        (InfNan::Full, Layout::E5M2) => 0x7B,
+        (InfNan::Minimal, _) => 0x7E,
+        (InfNan::None, _) => 0x7F,
+    }
+}
+
 impl Decoder {
     pub(super) fn new(rules: Rules, format: Option<Format>, side: Side) -> Self {
         let mut decoder = Self {
@@ -52,12 +62,7 @@ impl Decoder {
                 decoder.values[code] = f32::from_bits(bits);
                 decoder.exps[code] = decoder.exponent(bits) as u8;
             }
-            decoder.max_finite = match (format.inf_nan, format.layout) {
-                (InfNan::Full, Layout::E4M3) => 0x77,
-                (InfNan::Full, Layout::E5M2) => 0x7B,
-                (InfNan::Minimal, _) => 0x7E,
-                (InfNan::None, _) => 0x7F,
-            };
+            decoder.max_finite = max_finite(format);
         }
         decoder
     }

@@ -25,11 +25,18 @@ const LEAST_HALF_TOP: i32 = 99;
 /// Gaudi2's bfloat16 sums keep 46 fractional bits, 22 more than the scale that is shared by all rules.
 const EXTRA: f64 = (1u32 << 22) as f64;
 
+/// How products are summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sum {
+    /// As the device does. `checked` is whether groups of small products have to be looked for.
+    Exact { rules: Rules, checked: bool },
+    /// In float32, one product after the other.
+    Float,
+}
+
 /// A block of the product: some rows of A by some columns of B.
 pub(super) struct Kernel<'k> {
-    pub(super) rules: Rules,
-    /// Whether groups of small products have to be looked for.
-    pub(super) checked: bool,
+    pub(super) sum: Sum,
     pub(super) a: &'k PackedA,
     pub(super) first_row: usize,
     pub(super) b: &'k Source<'k>,
@@ -57,14 +64,29 @@ pub(super) fn run<S: Simd>(simd: S, kernel: &mut Kernel<'_>) {
             while row < rows {
                 let c = &mut tile[row * width..];
                 let first = kernel.first_row + row;
-                if S::ROWS > 1 && row + 2 <= rows {
-                    let a = [kernel.a.row(first, index), kernel.a.row(first + 1, index)];
-                    rows_of::<S, 2>(simd, kernel, &chunk, a, c, &mut scalar_lanes[row..]);
-                    row += 2;
-                } else {
-                    let a = [kernel.a.row(first, index)];
-                    rows_of::<S, 1>(simd, kernel, &chunk, a, c, &mut scalar_lanes[row..]);
-                    row += 1;
+                match kernel.sum {
+                    Sum::Float if S::ROWS > 1 && row + 4 <= rows => {
+                        float_rows::<S, 4>(simd, kernel.a, first, index, &chunk, c);
+                        row += 4;
+                    }
+                    Sum::Float if row + 2 <= rows => {
+                        float_rows::<S, 2>(simd, kernel.a, first, index, &chunk, c);
+                        row += 2;
+                    }
+                    Sum::Float => {
+                        float_rows::<S, 1>(simd, kernel.a, first, index, &chunk, c);
+                        row += 1;
+                    }
+                    Sum::Exact { rules, checked } if S::ROWS > 1 && row + 2 <= rows => {
+                        let a = [kernel.a.row(first, index), kernel.a.row(first + 1, index)];
+                        rows_of::<S, 2>(simd, rules, checked, &chunk, a, c, &mut scalar_lanes[row..]);
+                        row += 2;
+                    }
+                    Sum::Exact { rules, checked } => {
+                        let a = [kernel.a.row(first, index)];
+                        rows_of::<S, 1>(simd, rules, checked, &chunk, a, c, &mut scalar_lanes[row..]);
+                        row += 1;
+                    }
                 }
             }
         }
@@ -74,11 +96,50 @@ pub(super) fn run<S: Simd>(simd: S, kernel: &mut Kernel<'_>) {
     }
 }
 
+/// `R` rows over one chunk of the common dimension, in float.
+#[inline(always)]
+fn float_rows<S: Simd, const R: usize>(
+    simd: S,
+    a: &PackedA,
+    first: usize,
+    index: usize,
+    chunk: &Chunk,
+    c: &mut [f32],
+) {
+    let width = 4 * S::LANES;
+    let mut rows: [&[f32]; R] = [&[]; R];
+    let mut sums = [[simd.splat(0.0); 4]; R];
+    for r in 0..R {
+        rows[r] = &a.row(first + r, index).values[..chunk.depth];
+        for j in 0..4 {
+            sums[r][j] = simd.load(&c[r * width + j * S::LANES..]);
+        }
+    }
+    for (k, values) in chunk.values[..chunk.depth * width].chunks_exact(width).enumerate() {
+        let mut b = [simd.splat(0.0); 4];
+        for j in 0..4 {
+            b[j] = simd.load(&values[j * S::LANES..]);
+        }
+        for r in 0..R {
+            let a = simd.splat(rows[r][k]);
+            for j in 0..4 {
+                sums[r][j] = simd.mul_add(a, b[j], sums[r][j]);
+            }
+        }
+    }
+    for r in 0..R {
+        for j in 0..4 {
+            simd.store(sums[r][j], &mut c[r * width + j * S::LANES..]);
+        }
+    }
+}
+
 /// `R` rows over one chunk of the common dimension.
 #[inline(always)]
 fn rows_of<S: Simd, const R: usize>(
     simd: S,
-    kernel: &Kernel<'_>,
+    rules: Rules,
+    checked: bool,
     chunk: &Chunk,
     a: [RowA<'_>; R],
     c: &mut [f32],
@@ -91,7 +152,7 @@ fn rows_of<S: Simd, const R: usize>(
             sums[r][j] = simd.load(&c[r * width + j * S::LANES..]);
         }
     }
-    let found = match (kernel.rules, kernel.checked) {
+    let found = match (rules, checked) {
         (Rules::Gaudi3, false) => gaudi3::<S, R, false>(simd, chunk, &a, &mut sums),
         (Rules::Gaudi3, true) => gaudi3::<S, R, true>(simd, chunk, &a, &mut sums),
         (Rules::Gaudi2Fp8, _) => gaudi2_fp8(simd, chunk, &a, &mut sums),
@@ -111,7 +172,7 @@ fn rows_of<S: Simd, const R: usize>(
             for j in 0..4 {
                 simd.store(sums[r][j], &mut c[j * S::LANES..]);
             }
-            scalar_lanes[r] = scalar(kernel.rules, chunk, &a[r], again, &kept, c);
+            scalar_lanes[r] = scalar(rules, chunk, &a[r], again, &kept, c);
         }
     }
 }

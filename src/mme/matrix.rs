@@ -215,11 +215,6 @@ impl<'a> MatrixMut<'a> {
         self.stride
     }
 
-    /// All of the data.
-    pub(super) fn data(&mut self) -> &mut [f32] {
-        self.data
-    }
-
     /// Each row.
     pub(super) fn rows_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
         let cols = self.cols;

@@ -1,4 +1,4 @@
-//! AVX2: eight floats a vector, panels of 32 columns.
+//! AVX2 with FMA: eight floats a vector, panels of 32 columns.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -7,7 +7,7 @@ use crate::fp8::Isa;
 use crate::mme::kernel::{self, Kernel};
 use crate::mme::simd::Simd;
 
-/// Proof that this machine has AVX2: [`Avx2::new`] is the only way to get one.
+/// Proof that this machine has AVX2 and FMA: [`Avx2::new`] is the only way to get one.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::mme) struct Avx2(());
 
@@ -16,8 +16,8 @@ macro_rules! register_ops {
     ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $value:expr;)*) => {
         $(#[inline(always)]
         fn $name(self, $($arg: $ty),*) -> $out {
-            // SAFETY: these AVX and AVX2 instructions touch registers only, and `self` exists only where
-            // `Isa::Avx2.is_available()` found AVX2.
+            // SAFETY: these AVX, AVX2 and FMA instructions touch registers only, and `self` exists only where
+            // `Isa::Avx2.is_available()` found AVX2 and FMA.
             unsafe { $value }
         })*
     };
@@ -54,6 +54,7 @@ impl Simd for Avx2 {
         max_bytes(a: __m256i, b: __m256i) -> __m256i = _mm256_max_epi8(a, b);
         splat(x: f32) -> __m256 = _mm256_set1_ps(x);
         mul(a: __m256, b: __m256) -> __m256 = _mm256_mul_ps(a, b);
+        mul_add(a: __m256, b: __m256, c: __m256) -> __m256 = _mm256_fmadd_ps(a, b, c);
         truncate(x: __m256) -> __m256i = _mm256_cvttps_epi32(x);
         bits(x: __m256) -> __m256i = _mm256_castps_si256(x);
         from_bits(x: __m256i) -> __m256 = _mm256_castsi256_ps(x);

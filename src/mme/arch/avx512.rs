@@ -55,6 +55,7 @@ impl Simd for Avx512 {
         max_bytes(a: __m512i, b: __m512i) -> __m512i = _mm512_max_epi8(a, b);
         splat(x: f32) -> __m512 = _mm512_set1_ps(x);
         mul(a: __m512, b: __m512) -> __m512 = _mm512_mul_ps(a, b);
+        mul_add(a: __m512, b: __m512, c: __m512) -> __m512 = _mm512_fmadd_ps(a, b, c);
         truncate(x: __m512) -> __m512i = _mm512_cvttps_epi32(x);
         to_float_toward_zero(x: __m512i) -> __m512
             = _mm512_cvt_roundepi32_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(x);

@@ -140,6 +140,12 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F {
+        // Not fused: without an instruction for it that would be a function call.
+        zip(zip(a, b, |a, b| a * b), c, |product, c| product + c)
+    }
+
+    #[inline(always)]
     fn truncate(self, x: Self::F) -> Self::I {
         map(x, |x| x as i32)
     }
