@@ -65,7 +65,8 @@ fn run(gemm: &Gemm, a: Elements<'_>, b: Elements<'_>, [m, k, n]: [usize; 3], by_
 }
 
 fn exact(c: &mut Criterion) {
-    let shapes = [[128, 576, 4096], [16, 576, 4096], [8, 128, 4096], [4, 128, 4096], [1, 128, 4096], [8, 4096, 128]];
+    let shapes =
+        [[128, 576, 4096], [16, 576, 4096], [8, 128, 4096], [4, 128, 4096], [1, 128, 4096], [8, 4096, 128]];
     for shape in shapes {
         let [m, k, n] = shape;
         let mut group = c.benchmark_group(format!("exact/{m}x{k}x{n}"));
@@ -89,7 +90,8 @@ fn exact(c: &mut Criterion) {
                 }
             }
             let mut numbers = Numbers(3);
-            let mut values = |len| -> Vec<bf16> { (0..len).map(|_| bf16::from_f32(numbers.normal())).collect() };
+            let mut values =
+                |len| -> Vec<bf16> { (0..len).map(|_| bf16::from_f32(numbers.normal())).collect() };
             let (a, b) = (values(m * k), values(k * n));
             for (layout, by_k) in [("KxN", false), ("NxK", true)] {
                 let id = BenchmarkId::new(format!("{generation} bf16"), format!("normal {layout}"));

@@ -202,12 +202,7 @@ fn scalar(rules: Rules, chunk: &Chunk, a: &RowA<'_>, again: u64, kept: &[f32], c
 
 /// The exponents of the largest products of a group, as bytes, for each of `R` rows; at least `floor`.
 #[inline(always)]
-fn tops<S: Simd, const R: usize>(
-    simd: S,
-    exps: &[u8],
-    a: [&[u32]; R],
-    floor: i32,
-) -> [S::B; R] {
+fn tops<S: Simd, const R: usize>(simd: S, exps: &[u8], a: [&[u32]; R], floor: i32) -> [S::B; R] {
     let mut tops = [simd.splat_bytes(bytes((floor - 128) as i8)); R];
     for (k, exps) in exps.chunks_exact(4 * S::LANES).enumerate() {
         let b = simd.load_bytes(exps);

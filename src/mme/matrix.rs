@@ -78,7 +78,12 @@ impl<'a> Matrix<'a> {
     ///
     /// # Errors
     /// The rows overlap, the elements end before the view does, or the size overflows.
-    pub fn strided(elements: Elements<'a>, rows: usize, cols: usize, stride: usize) -> Result<Self, MmeError> {
+    pub fn strided(
+        elements: Elements<'a>,
+        rows: usize,
+        cols: usize,
+        stride: usize,
+    ) -> Result<Self, MmeError> {
         check(rows, cols, stride, elements.len())?;
         Ok(Self { elements, rows, cols, stride })
     }

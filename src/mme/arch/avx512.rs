@@ -232,8 +232,10 @@ impl Simd for Avx512 {
                 // SAFETY: byte shuffles in registers, AVX-512VBMI, which `self` proves.
                 let columns = unsafe {
                     let (even, odd) = (pick(0), pick(2));
-                    let (ab0, ab1) = (_mm512_permutex2var_epi8(a, even, b), _mm512_permutex2var_epi8(a, odd, b));
-                    let (ce0, ce1) = (_mm512_permutex2var_epi8(c, even, e), _mm512_permutex2var_epi8(c, odd, e));
+                    let (ab0, ab1) =
+                        (_mm512_permutex2var_epi8(a, even, b), _mm512_permutex2var_epi8(a, odd, b));
+                    let (ce0, ce1) =
+                        (_mm512_permutex2var_epi8(c, even, e), _mm512_permutex2var_epi8(c, odd, e));
                     [
                         _mm512_shuffle_i64x2::<0b01_00_01_00>(ab0, ce0),
                         _mm512_shuffle_i64x2::<0b11_10_11_10>(ab0, ce0),
@@ -268,7 +270,10 @@ impl Simd for Avx512 {
                 for (d, dwords) in self.transpose_dwords(of_row).into_iter().enumerate() {
                     // SAFETY: narrowing and a shift in registers, AVX-512F, which `self` proves.
                     let columns = unsafe {
-                        [_mm512_cvtepi32_epi16(dwords), _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(dwords))]
+                        [
+                            _mm512_cvtepi32_epi16(dwords),
+                            _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(dwords)),
+                        ]
                     };
                     for (i, column) in columns.into_iter().enumerate() {
                         let at = (16 * quarter + 2 * d + i) * 64 + 16 * g;
@@ -311,7 +316,8 @@ impl Avx512 {
                 pairs[i] = _mm512_inserti64x4::<1>(out[i], _mm512_castsi512_si256(out[i + 8]));
             }
             for half in 0..2 {
-                let [a, b, c, d] = [pairs[4 * half], pairs[4 * half + 1], pairs[4 * half + 2], pairs[4 * half + 3]];
+                let [a, b, c, d] =
+                    [pairs[4 * half], pairs[4 * half + 1], pairs[4 * half + 2], pairs[4 * half + 3]];
                 let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
                 let (ab_high, cd_high) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
                 out[4 * half] = _mm512_unpacklo_epi64(ab, cd);
