@@ -2,7 +2,7 @@
 //!
 //! `RAYON_NUM_THREADS=1 cargo bench --bench mme` measures one core.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, clippy::unwrap_used)]
 
 use std::hint::black_box;
 

@@ -242,12 +242,12 @@ pub(super) const fn bytes(byte: i8) -> u32 {
 /// `2^(24 - (top - 127))`, which makes integers of products aligned against `top`, and its inverse.
 #[inline(always)]
 fn scale<S: Simd>(simd: S, top: S::I) -> S::F {
-    simd.from_bits(simd.sub(simd.splat_int((278u32 << 23) as i32), top))
+    simd.float(simd.sub(simd.splat_int((278u32 << 23) as i32), top))
 }
 
 #[inline(always)]
 fn inverse<S: Simd>(simd: S, scale: S::F) -> S::F {
-    simd.from_bits(simd.sub(simd.splat_int(254 << 23), simd.bits(scale)))
+    simd.float(simd.sub(simd.splat_int(254 << 23), simd.bits(scale)))
 }
 
 /// Adds the products of the first `group` values, as integers, to `sums`. The loop must stay a loop: `group` comes out
@@ -329,8 +329,8 @@ fn gaudi2_fp8<S: Simd, const R: usize>(
         let mut scales = [[simd.splat(0.0); 4]; R];
         let mut sums = [[simd.splat_int(0); 4]; R];
         for r in 0..R {
-            for j in 0..4 {
-                scales[r][j] = scale(simd, simd.exponent_field(tops[r], j));
+            for (j, scales) in scales[r].iter_mut().enumerate() {
+                *scales = scale(simd, simd.exponent_field(tops[r], j));
             }
         }
         add_products(simd, group, values, values_of(a, of_group), &scales, &mut sums);

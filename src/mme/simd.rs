@@ -51,7 +51,7 @@ pub(super) trait Simd: Copy + Send + Sync {
     /// The bits of a float.
     fn bits(self, x: Self::F) -> Self::I;
     /// The float of these bits.
-    fn from_bits(self, x: Self::I) -> Self::F;
+    fn float(self, x: Self::I) -> Self::F;
 
     /// One integer in each lane.
     fn splat_int(self, x: i32) -> Self::I;

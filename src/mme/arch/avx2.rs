@@ -57,7 +57,7 @@ impl Simd for Avx2 {
         mul_add(a: __m256, b: __m256, c: __m256) -> __m256 = _mm256_fmadd_ps(a, b, c);
         truncate(x: __m256) -> __m256i = _mm256_cvttps_epi32(x);
         bits(x: __m256) -> __m256i = _mm256_castps_si256(x);
-        from_bits(x: __m256i) -> __m256 = _mm256_castsi256_ps(x);
+        float(x: __m256i) -> __m256 = _mm256_castsi256_ps(x);
         splat_int(x: i32) -> __m256i = _mm256_set1_epi32(x);
         add(a: __m256i, b: __m256i) -> __m256i = _mm256_add_epi32(a, b);
         sub(a: __m256i, b: __m256i) -> __m256i = _mm256_sub_epi32(a, b);

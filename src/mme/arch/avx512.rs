@@ -60,7 +60,7 @@ impl Simd for Avx512 {
         to_float_toward_zero(x: __m512i) -> __m512
             = _mm512_cvt_roundepi32_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(x);
         bits(x: __m512) -> __m512i = _mm512_castps_si512(x);
-        from_bits(x: __m512i) -> __m512 = _mm512_castsi512_ps(x);
+        float(x: __m512i) -> __m512 = _mm512_castsi512_ps(x);
         splat_int(x: i32) -> __m512i = _mm512_set1_epi32(x);
         add(a: __m512i, b: __m512i) -> __m512i = _mm512_add_epi32(a, b);
         sub(a: __m512i, b: __m512i) -> __m512i = _mm512_sub_epi32(a, b);
@@ -215,20 +215,21 @@ impl Simd for Avx512 {
             return transpose(rows, depth, 64, tile);
         }
         for half in 0..2 {
-            // Dwords first, sixteen rows at a time: lane i of `dwords[g][d]` has four elements of row 16 * g + i.
-            let mut dwords = [[self.splat_int(0); 8]; 4];
-            for (g, dwords) in dwords.iter_mut().enumerate() {
+            // Dwords first, sixteen rows at a time: lane i of `dwords[d][g]` has four elements of row 16 * g + i.
+            let mut dwords = [[self.splat_int(0); 4]; 8];
+            for g in 0..4 {
                 let mut of_row = [self.splat_int(0); 16];
                 for (i, row) in of_row.iter_mut().enumerate() {
                     let from: &[u8; 32] = rows[16 * g + i][32 * half..][..32].try_into().expect("32 bytes");
                     // SAFETY: the array has the 32 bytes that the load reads; `self` proves AVX2 and AVX-512F.
                     *row = unsafe { _mm512_castsi256_si512(_mm256_loadu_si256(from.as_ptr().cast())) };
                 }
-                *dwords = self.transpose_dwords(of_row);
+                for (to, from) in dwords.iter_mut().zip(self.transpose_dwords(of_row)) {
+                    to[g] = from;
+                }
             }
-            for d in 0..8 {
+            for (d, [a, b, c, e]) in dwords.into_iter().enumerate() {
                 // Four bytes of each of 64 rows to 64 bytes of each of four columns.
-                let [a, b, c, e] = [dwords[0][d], dwords[1][d], dwords[2][d], dwords[3][d]];
                 // SAFETY: byte shuffles in registers, AVX-512VBMI, which `self` proves.
                 let columns = unsafe {
                     let (even, odd) = (pick(0), pick(2));

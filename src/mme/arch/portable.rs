@@ -166,7 +166,7 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn from_bits(self, x: Self::I) -> Self::F {
+    fn float(self, x: Self::I) -> Self::F {
         map(x, |x| f32::from_bits(x as u32))
     }
 
