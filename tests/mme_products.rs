@@ -51,7 +51,7 @@ struct Numbers(u64);
 impl Numbers {
     fn below(&mut self, bound: u32) -> u32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 32) * u64::from(bound) >> 32) as u32
+        (((self.0 >> 32) * u64::from(bound)) >> 32) as u32
     }
 
     /// A number of a format with `exp` exponent bits and `man` mantissa bits; `one` is the exponent field of 1.0.

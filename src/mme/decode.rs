@@ -27,8 +27,11 @@ pub(super) enum Side {
 pub(super) struct Decoder {
     /// FP8: the value of each code.
     values: Box<[f32; 256]>,
-    /// FP8: the exponent byte of each code.
-    pub(super) exps: Box<[u8; 256]>,
+    /// FP8: the exponent byte of each code, sign aside.
+    pub(super) exps: Box<[u8; 128]>,
+    /// FP8: the two upper bytes of the value of each code, sign aside; the others are zero, but for NaN.
+    pub(super) high: Box<[u8; 128]>,
+    pub(super) low: Box<[u8; 128]>,
     /// FP8: the largest code that is finite, sign aside.
     pub(super) max_finite: u8,
     /// FP8: the format.
@@ -51,7 +54,9 @@ impl Decoder {
     pub(super) fn new(rules: Rules, format: Option<Format>, side: Side) -> Self {
         let mut decoder = Self {
             values: Box::new([0.0; 256]),
-            exps: Box::new([0; 256]),
+            exps: Box::new([0; 128]),
+            high: Box::new([0; 128]),
+            low: Box::new([0; 128]),
             max_finite: 0x7F,
             format,
             rules,
@@ -60,7 +65,11 @@ impl Decoder {
         if let Some(format) = format {
             for (code, bits) in format.decode_table().into_iter().enumerate() {
                 decoder.values[code] = f32::from_bits(bits);
+            }
+            for code in 0..128 {
+                let bits = format.decode_bits(code as u8);
                 decoder.exps[code] = decoder.exponent(bits) as u8;
+                [_, _, decoder.low[code], decoder.high[code]] = bits.to_le_bytes();
             }
             decoder.max_finite = max_finite(format);
         }
@@ -79,7 +88,7 @@ impl Decoder {
     /// Value, exponent byte, and whether the scalar path is needed, of one FP8 code.
     #[inline]
     pub(super) fn fp8(&self, code: u8) -> (f32, u8, bool) {
-        (self.values[code as usize], self.exps[code as usize], code & 0x7F > self.max_finite)
+        (self.values[code as usize], self.exps[code as usize & 0x7F], code & 0x7F > self.max_finite)
     }
 
     /// The same of one bfloat16 bit pattern.
@@ -109,16 +118,6 @@ impl Decoder {
     #[inline]
     pub(super) fn flushes(&self) -> bool {
         self.rules == Rules::Gaudi2Bf16
-    }
-
-    /// Overwrites the values of the columns of `special`.
-    #[cold]
-    pub(super) fn patch_fp8(&self, special: u64, codes: &[u8], values: &mut [f32]) {
-        for (n, (value, code)) in values.iter_mut().zip(codes).enumerate() {
-            if special >> n & 1 != 0 {
-                *value = self.values[usize::from(*code)];
-            }
-        }
     }
 
     /// What `Simd::spread_fp8` does, for any number of lanes.

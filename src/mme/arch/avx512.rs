@@ -133,40 +133,26 @@ impl Simd for Avx512 {
         unsafe { _mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high) }
     }
 
+    /// A value is as wide as a bfloat16, so its two bytes come from two tables of 128 codes.
     #[inline(always)]
     fn spread_fp8(self, decoder: &Decoder, codes: &[u8], values: &mut [f32], exps: &mut [u8]) -> u64 {
-        let Some(format) = decoder.format else { return 0 };
         let (values, exps) = (&mut values[..64], &mut exps[..64]);
         let codes = self.load_bytes(codes);
-        let (low, high) = (self.load_bytes(&decoder.exps[..64]), self.load_bytes(&decoder.exps[64..]));
-        // A code without its sign, moved to where float32 has exponent and mantissa, is the value times
-        // 2^(bias - 127), denormals included.
-        let unit = self.splat(f32::from_bits((254 - u32::from(format.bias)) << 23));
-        let up = 23 - format.layout.mantissa_bits();
-        // SAFETY: shuffles, shifts, compares and multiplications in registers, AVX-512F, BW and VBMI, which `self`
-        // proves; the store writes the 64 bytes of `exps`, checked above.
+        let exponents = self.look_up(&decoder.exps, codes);
+        let (high, low) = (self.look_up(&decoder.high, codes), self.look_up(&decoder.low, codes));
+        // SAFETY: shuffles, logic and compares in registers, AVX-512F, BW and VBMI, which `self` proves; the store
+        // writes the 64 bytes of `exps`, checked above.
         unsafe {
-            let found = _mm512_permutex2var_epi8(low, codes, high);
-            _mm512_storeu_si512(exps.as_mut_ptr().cast(), _mm512_permutexvar_epi8(interleaved(), found));
-            let quarters = [
-                _mm512_castsi512_si128(codes),
-                _mm512_extracti32x4_epi32::<1>(codes),
-                _mm512_extracti32x4_epi32::<2>(codes),
-                _mm512_extracti32x4_epi32::<3>(codes),
-            ];
-            let (count, kept) = (_mm_cvtsi32_si128(up as i32), _mm512_set1_epi32(i32::MIN | 0x7F << up));
-            for (j, quarter) in quarters.into_iter().enumerate() {
-                let moved = _mm512_and_si512(_mm512_sll_epi32(_mm512_cvtepi8_epi32(quarter), count), kept);
-                self.store(_mm512_mul_ps(_mm512_castsi512_ps(moved), unit), &mut values[16 * j..]);
+            _mm512_storeu_si512(exps.as_mut_ptr().cast(), _mm512_permutexvar_epi8(interleaved(), exponents));
+            // high | codes & 0x80
+            let signed = _mm512_ternarylogic_epi32::<0xF8>(high, codes, _mm512_set1_epi8(-128));
+            for j in 0..4 {
+                let upper_half = 0xCCCC_CCCC_CCCC_CCCC;
+                let bits = _mm512_maskz_permutex2var_epi8(upper_half, low, joined(j), signed);
+                self.store(_mm512_castsi512_ps(bits), &mut values[16 * j..]);
             }
             let unsigned = _mm512_and_si512(codes, _mm512_set1_epi8(0x7F));
-            let special = _mm512_cmpgt_epu8_mask(unsigned, _mm512_set1_epi8(decoder.max_finite as i8));
-            if special != 0 {
-                let mut again = [0; 64];
-                _mm512_storeu_si512(again.as_mut_ptr().cast(), codes);
-                decoder.patch_fp8(special, &again, values);
-            }
-            special
+            _mm512_cmpgt_epu8_mask(unsigned, _mm512_set1_epi8(decoder.max_finite as i8))
         }
     }
 
@@ -290,6 +276,14 @@ impl Simd for Avx512 {
 }
 
 impl Avx512 {
+    /// `table[code & 0x7F]` for each code.
+    #[inline(always)]
+    fn look_up(self, table: &[u8; 128], codes: __m512i) -> __m512i {
+        let (low, high) = (self.load_bytes(&table[..64]), self.load_bytes(&table[64..]));
+        // SAFETY: a byte shuffle in registers, AVX-512VBMI, which `self` proves.
+        unsafe { _mm512_permutex2var_epi8(low, codes, high) }
+    }
+
     /// Rounds the sum to odd in 53 bits and that to nearest in 24, which is one rounding of the exact sum.
     #[inline(always)]
     fn add_narrow_half(self, a: __m512d, b: __m512d) -> __m256 {
@@ -355,6 +349,25 @@ fn pick(first: u8) -> __m512i {
     let picked = if first == 0 { &PICKS[0] } else { &PICKS[1] };
     // SAFETY: an array of 64 bytes and a register of as many; any bits are valid in both.
     unsafe { std::mem::transmute(*picked) }
+}
+
+/// Index of bytes for `permutex2var`: of a vector of low and one of high bytes, those of columns `16 * j` and up as the
+/// upper halves of dwords.
+#[inline(always)]
+fn joined(j: usize) -> __m512i {
+    const fn index(j: usize) -> [u8; 64] {
+        let mut index = [0; 64];
+        let mut i = 0;
+        while i < 16 {
+            index[4 * i + 2] = (16 * j + i) as u8;
+            index[4 * i + 3] = (64 + 16 * j + i) as u8;
+            i += 1;
+        }
+        index
+    }
+    const JOINED: [[u8; 64]; 4] = [index(0), index(1), index(2), index(3)];
+    // SAFETY: an array of 64 bytes and a register of as many; any bits are valid in both.
+    unsafe { std::mem::transmute(JOINED[j]) }
 }
 
 /// Index of bytes that puts byte `16 * j + i` at `4 * i + j`.
