@@ -1,6 +1,7 @@
 //! Products of the shape of the MLA latent: 128 x 576 x 4096, and those of a decode. Rates are multiply-adds.
 //!
-//! `RAYON_NUM_THREADS=1 cargo bench --bench mme` measures one core.
+//! `RAYON_NUM_THREADS=1 cargo bench --bench mme` measures one core. The float products of two crates are measured in the
+//! same run: `float` has those, `fast` and `exact` ours.
 
 #![allow(unsafe_code, clippy::unwrap_used)]
 
@@ -54,55 +55,65 @@ fn format(generation: Generation) -> Format {
     Format { layout: Layout::E4M3, bias: 7, inf_nan }
 }
 
-fn run(gemm: &Gemm, a: Elements<'_>, b: Elements<'_>, [m, k, n]: [usize; 3], by_k: bool, out: &mut [f32]) {
-    let a = Matrix::new(a, m, k).unwrap();
-    let out = MatrixMut::new(out, m, n).unwrap();
-    if by_k {
-        gemm.exact(a, Right::NByK(&[Matrix::new(b, n, k).unwrap()]), out).unwrap();
-    } else {
-        gemm.exact(a, Right::KByN(&[Matrix::new(b, k, n).unwrap()]), out).unwrap();
+/// A product with B stored one way or the other.
+struct Run<'a> {
+    gemm: &'a Gemm,
+    exact: bool,
+    shape: [usize; 3],
+    by_column: bool,
+}
+
+impl Run<'_> {
+    fn run(&self, a: Elements<'_>, b: Elements<'_>, out: &mut [f32]) {
+        let [m, k, n] = self.shape;
+        let a = Matrix::new(black_box(a), m, k).unwrap();
+        let out = MatrixMut::new(out, m, n).unwrap();
+        let stored = [if self.by_column { Matrix::new(b, n, k) } else { Matrix::new(b, k, n) }.unwrap()];
+        let b = if self.by_column { Right::NByK(&stored) } else { Right::KByN(&stored) };
+        if self.exact { self.gemm.exact(a, b, out) } else { self.gemm.fast(a, b, out) }.unwrap();
     }
 }
 
-fn exact(c: &mut Criterion) {
+const LAYOUTS: [(&str, bool); 2] = [("KxN", false), ("NxK", true)];
+
+fn products(c: &mut Criterion) {
     let shapes =
         [[128, 576, 4096], [16, 576, 4096], [8, 128, 4096], [4, 128, 4096], [1, 128, 4096], [8, 4096, 128]];
     for shape in shapes {
         let [m, k, n] = shape;
-        let mut group = c.benchmark_group(format!("exact/{m}x{k}x{n}"));
-        group.throughput(Throughput::Elements((m * k * n) as u64)).sample_size(20);
         let mut out = vec![0.0; m * n];
-        for generation in Generation::ALL {
-            let gemm = Gemm::new(generation);
-            let format = format(generation);
-            for (name, a, b) in [
-                ("normal", normal_codes(format, 1, m * k), normal_codes(format, 2, k * n)),
-                ("uniform", uniform_codes(1, m * k), uniform_codes(2, k * n)),
-            ] {
-                for (layout, by_k) in [("KxN", false), ("NxK", true)] {
-                    let id = BenchmarkId::new(format!("{generation} fp8"), format!("{name} {layout}"));
-                    group.bench_function(id, |bencher| {
-                        bencher.iter(|| {
-                            let (a, b) = (Elements::Fp8(black_box(&a), format), Elements::Fp8(&b, format));
-                            run(&gemm, a, b, shape, by_k, &mut out);
+        let mut numbers = Numbers(3);
+        let mut values = |len| -> Vec<bf16> { (0..len).map(|_| bf16::from_f32(numbers.normal())).collect() };
+        let (a_bf16, b_bf16) = (values(m * k), values(k * n));
+        let mut bench = |name: &str, kinds: &[(&str, Gemm, bool)]| {
+            let mut group = c.benchmark_group(format!("{name}/{m}x{k}x{n}"));
+            group.throughput(Throughput::Elements((m * k * n) as u64)).sample_size(20);
+            for (kind, gemm, exact) in kinds {
+                let format = format(gemm.generation());
+                for (draw, a, b) in [
+                    ("normal", normal_codes(format, 1, m * k), normal_codes(format, 2, k * n)),
+                    ("uniform", uniform_codes(1, m * k), uniform_codes(2, k * n)),
+                ] {
+                    for (layout, by_column) in LAYOUTS {
+                        let run = Run { gemm, exact: *exact, shape, by_column };
+                        group.bench_function(format!("{kind} fp8 {draw} {layout}"), |bencher| {
+                            let (a, b) = (Elements::Fp8(&a, format), Elements::Fp8(&b, format));
+                            bencher.iter(|| run.run(a, b, &mut out));
                         });
+                    }
+                }
+                for (layout, by_column) in LAYOUTS {
+                    let run = Run { gemm, exact: *exact, shape, by_column };
+                    group.bench_function(format!("{kind} bf16 {layout}"), |bencher| {
+                        bencher.iter(|| run.run(Elements::Bf16(&a_bf16), Elements::Bf16(&b_bf16), &mut out));
                     });
                 }
             }
-            let mut numbers = Numbers(3);
-            let mut values =
-                |len| -> Vec<bf16> { (0..len).map(|_| bf16::from_f32(numbers.normal())).collect() };
-            let (a, b) = (values(m * k), values(k * n));
-            for (layout, by_k) in [("KxN", false), ("NxK", true)] {
-                let id = BenchmarkId::new(format!("{generation} bf16"), format!("normal {layout}"));
-                group.bench_function(id, |bencher| {
-                    bencher.iter(|| {
-                        run(&gemm, Elements::Bf16(black_box(&a)), Elements::Bf16(&b), shape, by_k, &mut out);
-                    });
-                });
-            }
-        }
-        group.finish();
+            group.finish();
+        };
+        let [gaudi2, gaudi3] = Generation::ALL.map(Gemm::new);
+        bench("fast", &[("fast", gaudi3, false)]);
+        bench("exact", &[("gaudi3", gaudi3, true), ("gaudi2", gaudi2, true)]);
     }
 }
 
@@ -169,5 +180,5 @@ fn float(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, float, exact);
+criterion_group!(benches, float, products);
 criterion_main!(benches);
