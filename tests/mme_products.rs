@@ -29,11 +29,13 @@ enum Draw {
     Rare,
     /// Far apart: tiny and huge together.
     Apart,
+    /// Products near the least normal float32.
+    Low,
     /// Exponents around a place that changes from row to row.
     Sliding,
 }
 
-const DRAWS: [Draw; 9] = [
+const DRAWS: [Draw; 10] = [
     Draw::Any,
     Draw::Finite,
     Draw::Narrow,
@@ -42,6 +44,7 @@ const DRAWS: [Draw; 9] = [
     Draw::Sparse,
     Draw::Rare,
     Draw::Apart,
+    Draw::Low,
     Draw::Sliding,
 ];
 
@@ -69,6 +72,7 @@ impl Numbers {
             Draw::Rare => (one + self.below(6)).saturating_sub(3).min(ones - 1),
             Draw::Apart if self.below(2) == 0 => self.below(4),
             Draw::Apart => ones - 1 - self.below(4),
+            Draw::Low => (one / 2 + self.below(16)).saturating_sub(8).min(ones - 1),
             Draw::Sliding => (i as u32 / 13 * 7 + self.below(12)) % ones,
         };
         self.below(2) << (exp + man) | field << man | self.below(1 << man)
@@ -369,6 +373,16 @@ fn rules_by_hand() {
     assert_eq!(f32::from_bits(bf16_dot(Gaudi3, &[power(-70)], &[power(-70)])), power(-140));
     assert_eq!(bf16_dot(Gaudi2, &[power(-70)], &[power(-70)]), 0);
     assert_eq!(bf16_dot(Gaudi2, &[power(-70)], &[-power(-70)]), 0x8000_0000);
+    // Large products cancel and leave a denormal: flushed to a zero of its sign, or below what Gaudi3 keeps.
+    let left = |generation, x: f32, y: f32| {
+        let large = power(-50);
+        bf16_dot(generation, &[large, x, -large], &[large, y, large])
+    };
+    assert_eq!(left(Gaudi2, power(-65), power(-65)), 0);
+    assert_eq!(left(Gaudi2, power(-65), -power(-65)), 0x8000_0000);
+    assert_eq!(f32::from_bits(left(Gaudi2, power(-60), -power(-65))), -power(-125));
+    assert_eq!(f32::from_bits(left(Gaudi3, power(-60), -power(-64))), -power(-124));
+    assert_eq!(left(Gaudi3, power(-60), -power(-65)), 0);
     // Specials.
     for generation in Generation::ALL {
         let of = |a: &[f32], b: &[f32]| bf16_dot(generation, a, b);
