@@ -414,6 +414,11 @@ fn rules_by_hand() {
     // Denormal operands: kept or flushed. Denormal results the same.
     assert_eq!(f32::from_bits(bf16_dot(Gaudi3, &[power(-130)], &[power(100)])), power(-30));
     assert_eq!(bf16_dot(Gaudi2, &[power(-130)], &[power(100)]), 0);
+    // The largest products of a denormal that the kernels take.
+    for (x, y) in [(1.75 * power(-127), 1.75 * power(25)), (1.75 * power(24), 1.75 * power(-127))] {
+        assert_eq!(f32::from_bits(bf16_dot(Gaudi3, &[x], &[y])), x * y);
+        assert_eq!(bf16_dot(Gaudi2, &[x], &[y]), 0);
+    }
     assert_eq!(f32::from_bits(bf16_dot(Gaudi3, &[power(-70)], &[power(-70)])), power(-140));
     assert_eq!(bf16_dot(Gaudi2, &[power(-70)], &[power(-70)]), 0);
     assert_eq!(bf16_dot(Gaudi2, &[power(-70)], &[-power(-70)]), 0x8000_0000);
@@ -493,6 +498,8 @@ fn output_conversion() {
     scaled_bf16(&[1.0, 3.0], [1, 2], Scale::Tensor(2.0), Scale::Each(&[0.5, 0.25]), &mut out).unwrap();
     assert_eq!(out.map(f32::from), [1.0, 1.5]);
     // An intermediate that overflows stays Inf.
+    scaled_bf16(&[1e30, 1.0], [1, 2], Scale::Tensor(1e30), Scale::Each(&[1e-30; 2]), &mut out).unwrap();
+    assert_eq!(out.map(f32::from), [f32::INFINITY, 1.0]);
     scaled_bf16(&[1e30, 1.0], [1, 2], Scale::Tensor(1e30), Scale::Tensor(1e-30), &mut out).unwrap();
     assert_eq!(out.map(f32::from), [f32::INFINITY, 1.0]);
 }
