@@ -66,7 +66,7 @@ pub enum MmeError {
         /// Index of the block.
         block: usize,
     },
-    /// One operand is FP8 and the other bfloat16, or a dot product's operands differ in length.
+    /// One operand is FP8 and the other bfloat16.
     #[error("one operand is FP8 and the other bfloat16")]
     MixedTypes,
     /// Gaudi2 multiplies e4m3 by e4m3 and e5m2 by e5m2 only.

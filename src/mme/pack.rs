@@ -60,8 +60,9 @@ impl Element for u16 {
 
 /// A, decoded once for the whole product.
 pub(super) struct PackedA {
-    /// The common dimension, and that rounded up to whole chunks' groups.
+    /// The common dimension.
     pub(super) depth: usize,
+    /// The same up to the end of the last group.
     stride: usize,
     values: Vec<f32>,
     exps: Vec<u32>,
