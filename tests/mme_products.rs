@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use gaudi_kv::Generation;
-use gaudi_kv::fp8::{Format, InfNan, Isa, Layout};
+use gaudi_kv::fp8::{Encoder, Format, InfNan, Isa, Layout};
 use gaudi_kv::mme::{
-    Elements, Gemm, Matrix, MatrixMut, MmeError, Product, Right, Scale, dot, reference, scaled, scaled_bf16,
-    to_bf16,
+    Elements, Gemm, Matrix, MatrixMut, MmeError, Product, Right, Scale, dot, reference, scaled_bf16,
+    scaled_fp8,
 };
 use half::bf16;
 use proptest::prelude::*;
@@ -469,31 +469,19 @@ fn rules_by_hand() {
 
 #[test]
 fn output_conversion() {
-    assert_eq!(to_bf16(f32::NAN).to_bits(), 0x7FFF);
-    assert_eq!(to_bf16(-f32::NAN).to_bits(), 0x7FFF);
-    assert_eq!(to_bf16(f32::NEG_INFINITY).to_bits(), 0xFF80);
-    assert_eq!(to_bf16(f32::MAX).to_bits(), 0x7F80);
-    assert_eq!(to_bf16(f32::from_bits(0x3F80_8000)).to_bits(), 0x3F80);
-    assert_eq!(to_bf16(f32::from_bits(0x3F81_8000)).to_bits(), 0x3F82);
-    assert_eq!(to_bf16(f32::from_bits(0x3F80_8001)).to_bits(), 0x3F81);
-    assert_eq!(to_bf16(f32::from_bits(0x8000_8001)).to_bits(), 0x8001);
-
-    // Each multiplication rounds to float32 on its own: (1/3 * 3) is one, 1/3 * (3 * 7) is not seven exactly.
-    let third = 1.0f32 / 3.0;
-    let mut rows = Vec::new();
-    scaled(
-        &[third, 2.0],
-        [2, 1],
-        Scale::Each(&[3.0, 0.5]),
-        Scale::Each(&[7.0]),
-        &mut [0u8; 2],
-        |row, codes| {
-            rows.push(row.to_vec());
-            codes.fill(1);
-        },
-    )
-    .unwrap();
-    assert_eq!(rows, [[7.0], [7.0]]);
+    // Each multiplication rounds to float32 on its own: (1/3 * 3) is one, so the result is seven exactly, code 0x4E.
+    let one = Scale::Tensor(1.0);
+    let mut codes = [0u8; 2];
+    let rows = (Scale::Each(&[3.0, 0.5]), Scale::Each(&[7.0]));
+    let encoder = Encoder::kv_cache(Generation::Gaudi3);
+    scaled_fp8(&[1.0 / 3.0, 2.0], [2, 1], rows.0, rows.1, encoder, &mut codes).unwrap();
+    assert_eq!(codes, [0x4E; 2]);
+    // Overflow saturates on the device's own range, and NaN has one code.
+    for (generation, max) in [(Generation::Gaudi2, 0x77), (Generation::Gaudi3, 0x7E)] {
+        let encoder = Encoder::kv_cache(generation);
+        scaled_fp8(&[-1e9, f32::NAN], [1, 2], one, one, encoder, &mut codes).unwrap();
+        assert_eq!(codes, [max | 0x80, 0x7F], "{generation}");
+    }
     let mut out = [bf16::ZERO; 2];
     scaled_bf16(&[1.0, 3.0], [1, 2], Scale::Tensor(2.0), Scale::Each(&[0.5, 0.25]), &mut out).unwrap();
     assert_eq!(out.map(f32::from), [1.0, 1.5]);

@@ -1,12 +1,15 @@
 //! What can be wrong with the operands of a product.
 
 use crate::Generation;
-use crate::fp8::{Format, Isa};
+use crate::fp8::{Format, Fp8Error, Isa};
 
 /// The operands of a product do not fit each other, their memory, or the device.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MmeError {
+    /// An output conversion that cannot be made.
+    #[error(transparent)]
+    Fp8(#[from] Fp8Error),
     /// The rows of a view overlap.
     #[error("a row stride of {stride} is less than the {cols} columns of the view")]
     Stride {

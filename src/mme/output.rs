@@ -3,6 +3,7 @@
 use half::bf16;
 
 use super::MmeError;
+use crate::fp8::{Encoder, Fp8Error, bf16_from_f32_slice};
 
 /// The multiplier of one operand's values, applied to the accumulators.
 #[derive(Debug, Clone, Copy)]
@@ -24,28 +25,16 @@ impl Scale<'_> {
     }
 }
 
-/// An accumulator as bfloat16: round to nearest even, overflow to Inf, every NaN to `0x7FFF`.
-#[inline]
-#[must_use]
-pub fn to_bf16(x: f32) -> bf16 {
-    let bits = x.to_bits();
-    let rounded = (bits.wrapping_add(0x7FFF + (bits >> 16 & 1)) >> 16) as u16;
-    bf16::from_bits(if x.is_nan() { 0x7FFF } else { rounded })
-}
-
 /// `convert((acc * a) * b)` for a product of `rows` x `cols` accumulators that lie row by row: each multiplication is
 /// rounded to float32, to nearest even. `a` scales rows, `b` columns. `convert` gets a scaled row and writes as many
-/// elements; an FP8 encoder for slices fits.
-///
-/// # Errors
-/// `acc` and `out` do not have `rows * cols` elements, or a list of scales does not fit.
-pub fn scaled<T>(
+/// elements.
+fn scaled<T>(
     acc: &[f32],
     [rows, cols]: [usize; 2],
     a: Scale<'_>,
     b: Scale<'_>,
     out: &mut [T],
-    mut convert: impl FnMut(&[f32], &mut [T]),
+    convert: impl Fn(&[f32], &mut [T]) -> Result<(), Fp8Error>,
 ) -> Result<(), MmeError> {
     let size = rows.checked_mul(cols).ok_or(MmeError::Overflow)?;
     for len in [acc.len(), out.len()] {
@@ -70,12 +59,13 @@ pub fn scaled<T>(
                 row.iter_mut().zip(acc).zip(scales).for_each(|((to, acc), b)| *to = (acc * a) * b);
             }
         }
-        convert(&row, out);
+        convert(&row, out)?;
     }
     Ok(())
 }
 
-/// [`scaled`] to bfloat16, as [`to_bf16`] rounds.
+/// `(acc * a) * b`, each multiplication rounded to float32, for a product of `rows` x `cols` accumulators that lie row by
+/// row, then to bfloat16: round to nearest even, overflow to Inf, every NaN to `0x7FFF`. `a` scales rows, `b` columns.
 ///
 /// ```
 /// use gaudi_kv::mme::{Scale, scaled_bf16};
@@ -87,7 +77,7 @@ pub fn scaled<T>(
 /// ```
 ///
 /// # Errors
-/// As [`scaled`].
+/// `acc` and `out` do not have `rows * cols` elements, or a list of scales does not fit.
 pub fn scaled_bf16(
     acc: &[f32],
     shape: [usize; 2],
@@ -95,7 +85,32 @@ pub fn scaled_bf16(
     b: Scale<'_>,
     out: &mut [bf16],
 ) -> Result<(), MmeError> {
-    scaled(acc, shape, a, b, out, |row, out| {
-        out.iter_mut().zip(row).for_each(|(to, from)| *to = to_bf16(*from));
-    })
+    scaled(acc, shape, a, b, out, bf16_from_f32_slice)
+}
+
+/// The same to FP8, as `encoder` rounds and saturates.
+///
+/// ```
+/// use gaudi_kv::Generation;
+/// use gaudi_kv::fp8::Encoder;
+/// use gaudi_kv::mme::{Scale, scaled_fp8};
+///
+/// let mut codes = [0; 3];
+/// let encoder = Encoder::kv_cache(Generation::Gaudi2);
+/// scaled_fp8(&[1.0, -2.0, 1e9], [1, 3], Scale::Tensor(1.0), Scale::Tensor(1.0), encoder, &mut codes)?;
+/// assert_eq!(codes, [0x38, 0xC0, 0x77]);
+/// # Ok::<(), gaudi_kv::mme::MmeError>(())
+/// ```
+///
+/// # Errors
+/// As [`scaled_bf16`].
+pub fn scaled_fp8(
+    acc: &[f32],
+    shape: [usize; 2],
+    a: Scale<'_>,
+    b: Scale<'_>,
+    encoder: Encoder,
+    out: &mut [u8],
+) -> Result<(), MmeError> {
+    scaled(acc, shape, a, b, out, |row, out| encoder.encode_f32(row, out))
 }

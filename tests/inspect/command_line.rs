@@ -133,14 +133,9 @@ fn the_table_says_what_the_json_says() {
         Checkpoint::gqa(2).scale(K, 0.0546875).scale("model.layers.9.self_attn.k_scale", 0.5).write();
     let run = inspect(folder.path(), &[]);
     assert_eq!(run.code, 0, "{run:?}");
-    for word in [
-        "LlamaForCausalLM",
-        "448 -> 240",
-        "0.10208",
-        "loaded",
-        "scale-missing",
-        "layers.9.self_attn.k_scale",
-    ] {
+    for word in
+        ["LlamaForCausalLM", "448 -> 240", "0.10208", "loaded", "scale-missing", "layers.9.self_attn.k_scale"]
+    {
         assert!(run.stdout.contains(word), "{word}: {}", run.stdout);
     }
 }
