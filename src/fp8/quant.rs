@@ -106,9 +106,4 @@ impl Quantizer {
     pub(super) fn scale_as_bf16(&self) -> f32 {
         self.scale_bf16.to_f32()
     }
-
-    /// Its bits.
-    pub(super) const fn scale_bits(&self) -> u16 {
-        self.scale_bf16.to_bits()
-    }
 }

@@ -49,7 +49,7 @@ impl Binades {
         if encoder.rounding == Rounding::TowardZero && !encoder.clip {
             return None;
         }
-        let scale_field = i32::from(quantizer.scale_bits() >> 7);
+        let scale_field = (quantizer.scale_as_bf16().to_bits() >> 23) as i32;
         if scale_field == 0 {
             return None;
         }
