@@ -1,5 +1,8 @@
 //! What an FP8 code means: layout, exponent bias and Inf/NaN mode.
 
+use super::Fp8Error;
+use crate::Generation;
+
 /// How the eight bits are split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layout {
@@ -32,6 +35,9 @@ pub enum InfNan {
 }
 
 /// An FP8 format: layout, exponent bias and Inf/NaN mode.
+///
+/// The fields may be set freely and every conversion is defined for any bias; [`Format::on`] makes only what a device
+/// takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Format {
     /// How the bits are split.
@@ -43,7 +49,81 @@ pub struct Format {
 }
 
 impl Format {
-    /// The float32 bit pattern of one code. NaN is always `0x7FFF_FFFF`, as the converters write it.
+    /// OCP `e4m3fn`, which checkpoints store: bias 7, up to 448, NaN at `0x7F`.
+    pub const E4M3FN: Self = Self { layout: Layout::E4M3, bias: 7, inf_nan: InfNan::Minimal };
+
+    /// A format that `generation` takes.
+    ///
+    /// Gaudi2 has Inf/NaN mode [`InfNan::Full`] only, e4m3 with bias 3, 7, 11 or 15 and e5m2 with bias 1 to 30.
+    /// Gaudi3 has six bits for the bias, so 0 to 63, and every mode.
+    ///
+    /// # Errors
+    /// The device has no such bias or mode.
+    pub const fn on(
+        generation: Generation,
+        layout: Layout,
+        bias: u8,
+        inf_nan: InfNan,
+    ) -> Result<Self, Fp8Error> {
+        let (fits, allowed) = match (generation, layout) {
+            (Generation::Gaudi2, Layout::E4M3) => (matches!(bias, 3 | 7 | 11 | 15), "3, 7, 11 and 15"),
+            (Generation::Gaudi2, Layout::E5M2) => (matches!(bias, 1..=30), "1 to 30"),
+            (Generation::Gaudi3, _) => (bias <= 63, "0 to 63"),
+        };
+        if !fits {
+            return Err(Fp8Error::Bias { generation, layout, bias, allowed });
+        }
+        match (generation, inf_nan) {
+            (Generation::Gaudi2, InfNan::None | InfNan::Minimal) => {
+                Err(Fp8Error::Mode { generation, mode: inf_nan })
+            }
+            _ => Ok(Self { layout, bias, inf_nan }),
+        }
+    }
+
+    /// The e4m3 format of a KV cache on `generation`: bias 7 in the mode its casts have after reset, [`InfNan::Full`]
+    /// (240) on Gaudi2 and [`InfNan::Minimal`] (448) on Gaudi3.
+    #[must_use]
+    pub const fn kv_cache(generation: Generation) -> Self {
+        let inf_nan = match generation {
+            Generation::Gaudi2 => InfNan::Full,
+            Generation::Gaudi3 => InfNan::Minimal,
+        };
+        Self { layout: Layout::E4M3, bias: 7, inf_nan }
+    }
+
+    /// The default e5m2 format of both generations: bias 15, [`InfNan::Full`], up to 57344.
+    #[must_use]
+    pub const fn e5m2(_generation: Generation) -> Self {
+        Self { layout: Layout::E5M2, bias: 15, inf_nan: InfNan::Full }
+    }
+
+    /// The code of the largest finite value.
+    #[must_use]
+    pub const fn max_code(self) -> u8 {
+        match (self.inf_nan, self.layout) {
+            (InfNan::Full, Layout::E4M3) => 0x77,
+            (InfNan::Full, Layout::E5M2) => 0x7B,
+            (InfNan::None, _) => 0x7F,
+            (InfNan::Minimal, _) => 0x7E,
+        }
+    }
+
+    /// The largest finite value.
+    #[must_use]
+    pub const fn max_value(self) -> f32 {
+        f32::from_bits(self.decode_bits(self.max_code()))
+    }
+
+    /// Whether `code` stands for NaN.
+    #[must_use]
+    pub const fn is_nan(self, code: u8) -> bool {
+        self.decode_bits(code) == NAN_BITS
+    }
+
+    /// The float32 bit pattern of one code, exactly. NaN is always `0x7FFF_FFFF`, as the converters write it: its sign
+    /// is lost. Negative zero and denormals are kept. (Beyond the biases of any device, a value below float32's range
+    /// is rounded to nearest even.)
     #[must_use]
     pub const fn decode_bits(self, code: u8) -> u32 {
         let man_bits = self.layout.mantissa_bits();
@@ -53,19 +133,16 @@ impl Format {
         let man = code as u32 & ((1 << man_bits) - 1);
         match self.inf_nan {
             InfNan::Full if exp == exp_ones => {
-                return if man == 0 { sign | 0x7F80_0000 } else { 0x7FFF_FFFF };
+                return if man == 0 { sign | 0x7F80_0000 } else { NAN_BITS };
             }
-            InfNan::Minimal if code & 0x7F == 0x7F => return 0x7FFF_FFFF,
+            InfNan::Minimal if code & 0x7F == 0x7F => return NAN_BITS,
             _ => {}
         }
-        if exp == 0 && man == 0 {
-            return sign;
-        }
-        // A denormal is normalised: its leading bit moves to the implicit place and lowers the exponent.
-        let shift = if exp == 0 { man.leading_zeros() - (31 - man_bits) } else { 0 };
-        let man = (man << shift) & ((1 << man_bits) - 1);
-        let exp = (if exp == 0 { 1 } else { exp }) + 127 - self.bias as u32 - shift;
-        sign | (exp << 23) | (man << (23 - man_bits))
+        let (significand, exp) = if exp == 0 { (man, 1) } else { (man | 1 << man_bits, exp) };
+        // value = significand * 2^(exp - bias - man_bits); float64 holds every such power of two and product.
+        let power = 1023 + exp as u64 - self.bias as u64 - man_bits as u64;
+        let value = significand as f64 * f64::from_bits(power << 52);
+        sign | (value as f32).to_bits()
     }
 
     /// [`decode_bits`](Self::decode_bits) of every code, in order.
@@ -80,3 +157,8 @@ impl Format {
         table
     }
 }
+
+/// The NaN that every converter writes.
+pub(super) const NAN_BITS: u32 = 0x7FFF_FFFF;
+/// Positive infinity; larger magnitudes are NaN.
+pub(super) const INF_BITS: u32 = 0x7F80_0000;

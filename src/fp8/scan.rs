@@ -1,5 +1,7 @@
 //! Finding the codes that a 240-range device cannot read.
 
+use super::{Isa, arch};
+
 /// What a scan of e4m3 codes found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CodeScan {
@@ -10,16 +12,15 @@ pub struct CodeScan {
 }
 
 /// Counts the e4m3 codes above `0x77` and the NaN codes in `codes`, sign ignored.
+///
+/// Where there are none it runs at the speed of reading memory.
 #[must_use]
 pub fn scan_codes(codes: &[u8]) -> CodeScan {
-    let mut found = CodeScan::default();
-    for block in codes.chunks(4096) {
-        // The maximum is what vectorizes; blocks that hold nothing, nearly all of them, end here.
-        let max = block.iter().fold(0, |max, code| max.max(code & 0x7F));
-        if max > 0x77 {
-            found.above_gaudi2_max += block.iter().filter(|c| **c & 0x7F > 0x77).count() as u64;
-            found.nan += block.iter().filter(|c| **c & 0x7F == 0x7F).count() as u64;
-        }
-    }
-    found
+    scan_codes_with(Isa::active(), codes)
+}
+
+/// [`scan_codes`] on a given instruction set; one that this machine lacks means portable code.
+#[must_use]
+pub fn scan_codes_with(isa: Isa, codes: &[u8]) -> CodeScan {
+    arch::scan(isa, codes)
 }

@@ -1,0 +1,130 @@
+//! Scaled quantization of bfloat16 by table lookups on bytes, for registers that look up 64 bytes at once.
+//!
+//! With a fixed scale, the code of an input depends on its seven mantissa bits and its exponent only, and from one
+//! binade to the next it grows by a constant wherever it is a normal code. So one table of 128 bytes serves all normal
+//! codes, and a few more the binades that end in denormal ones. The tables hold what the definition gives, both of its
+//! roundings included.
+
+use super::super::{Quantizer, Rounding};
+use super::kernels::{Map, Sink, map};
+use super::plan::EncodePlan;
+use super::simd::Simd;
+
+/// Binades of input that can end in a denormal code: below them a product is under half of the smallest one.
+const DENORMAL: usize = 5;
+
+/// From here on the tables are worth making.
+pub(super) const MIN_LEN: usize = 1 << 16;
+
+/// What this kernel needs besides [`Simd`].
+pub(super) trait ByteLanes: Simd {
+    /// Wrapping.
+    fn add_bytes(self, a: Self::B, b: Self::B) -> Self::B;
+    /// Unsigned.
+    fn min_bytes(self, a: Self::B, b: Self::B) -> Self::B;
+    /// `yes` where `a == b`, else `no`.
+    fn if_bytes_equal(self, a: Self::B, b: Self::B, yes: Self::B, no: Self::B) -> Self::B;
+    /// The exponent fields of bfloat16 values, given as low and high bytes.
+    fn exponents(self, low: Self::B, high: Self::B) -> Self::B;
+}
+
+/// The tables of one quantizer.
+pub(super) struct Binades {
+    /// The largest exponent field below the binades of denormal codes.
+    flushed: u8,
+    denormal: [[u8; 128]; DENORMAL],
+    normal: [u8; 128],
+    /// Added to a normal code, by how far an exponent field lies above `flushed`.
+    offset: [u8; 128],
+    /// The largest such distance that makes a difference.
+    last: u8,
+    max_code: u8,
+    overflow_code: u8,
+}
+
+impl Binades {
+    /// None where an exponent field would leave its range, or where Inf is not like any other overflow.
+    pub(super) fn new(plan: &EncodePlan, quantizer: &Quantizer) -> Option<Self> {
+        let encoder = plan.encoder;
+        if encoder.rounding == Rounding::TowardZero && !encoder.clip {
+            return None;
+        }
+        let scale_field = i32::from(quantizer.scale_bits() >> 7);
+        if scale_field == 0 {
+            return None;
+        }
+        // In this binade and above, every product is at least the smallest normal value.
+        let first = 127 + (1 - i32::from(encoder.format.bias)) - (scale_field - 127);
+        let flushed = u8::try_from(first - 1 - DENORMAL as i32).ok()?;
+        let last_binade = u32::from(encoder.format.max_code()) >> plan.man_bits;
+        let last = (1 + DENORMAL) as u8 + last_binade as u8;
+        flushed.checked_add(last)?;
+        let binade = |above: usize| {
+            let field = u16::from(flushed) + above as u16;
+            std::array::from_fn(|mantissa| {
+                quantizer.quant_one_bf16(half::bf16::from_bits(field << 7 | mantissa as u16))
+            })
+        };
+        Some(Self {
+            flushed,
+            denormal: std::array::from_fn(|i| binade(1 + i)),
+            normal: binade(1 + DENORMAL),
+            offset: std::array::from_fn(|above| (above.saturating_sub(1 + DENORMAL) << plan.man_bits) as u8),
+            last,
+            max_code: encoder.format.max_code(),
+            overflow_code: plan.overflow_code,
+        })
+    }
+}
+
+struct Regs<K: Simd> {
+    flushed: K::B,
+    denormal: [K::Table; DENORMAL],
+    normal: K::Table,
+    offset: K::Table,
+    last: K::B,
+    max_code: K::B,
+    overflow_code: K::B,
+}
+
+impl<K: ByteLanes> Map<K> for Regs<K> {
+    type In = u16;
+    type Out = u8;
+    #[inline(always)]
+    fn group(&self, k: K, from: &[u16], to: &mut impl Sink<K>) {
+        let zero = k.splat_byte(0);
+        let [low, high] = k.load_split(from);
+        let (mantissa, exponent) = (k.and_bytes(low, k.splat_byte(0x7F)), k.exponents(low, high));
+        let above = k.min_bytes(k.sub_bytes(exponent, self.flushed), self.last);
+        let mut code = k.add_bytes(k.lookup(self.normal, mantissa), k.lookup(self.offset, above));
+        let over = k.sub_bytes(code, self.max_code);
+        code = k.if_bytes_above(over, zero, self.overflow_code, code);
+        for (i, table) in self.denormal.into_iter().enumerate() {
+            code = k.if_bytes_equal(above, k.splat_byte(1 + i as u8), k.lookup(table, mantissa), code);
+        }
+        code = k.if_bytes_equal(above, zero, zero, code);
+        let signed = k.or_bytes(k.and_bytes(high, k.splat_byte(0x80)), code);
+        let nan = k.if_bytes_equal(exponent, k.splat_byte(0xFF), mantissa, zero);
+        to.put(k, 0, k.if_bytes_above(nan, zero, k.splat_byte(0x7F), signed));
+    }
+}
+
+#[inline(always)]
+pub(super) fn quant_bf16<K: ByteLanes>(k: K, binades: &Binades, from: &[u16], to: &mut [u8]) {
+    let regs = Regs::<K> {
+        flushed: k.splat_byte(binades.flushed),
+        denormal: {
+            let mut tables = [k.table(&binades.normal); DENORMAL];
+            for (table, bytes) in tables.iter_mut().zip(&binades.denormal) {
+                *table = k.table(bytes);
+            }
+            tables
+        },
+        normal: k.table(&binades.normal),
+        offset: k.table(&binades.offset),
+        last: k.splat_byte(binades.last),
+        max_code: k.splat_byte(binades.max_code),
+        overflow_code: k.splat_byte(binades.overflow_code),
+    };
+    map(k, &regs, from, to);
+}
