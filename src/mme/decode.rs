@@ -1,0 +1,147 @@
+//! Codes to what the kernels work on: float32 values and one byte of exponent.
+
+use super::reference::{HALF_MIN_EXPONENT, Rules};
+use crate::fp8::{Format, InfNan, Layout};
+
+/// Biased exponents of A are stored less this, those of B less 128: their saturating sum is then the exponent of the
+/// product, `ex + ey - 127`, less 128.
+const A_OFFSET: i32 = 127;
+const B_OFFSET: i32 = 128;
+/// The byte of a zero: with any exponent up to the limits below, the sum stays under [`LEAST_TOP`].
+pub(super) const ZERO: i8 = -128;
+/// The least biased exponent of a product that kernels align against. A smaller product truncates to zero there.
+pub(super) const LEAST_TOP: i32 = 25;
+/// The largest biased exponents that the kernels take: 2^24 and 2^25. Larger values go the scalar way.
+const A_LIMIT: i32 = 151;
+const B_LIMIT: i32 = 152;
+
+/// Which operand is decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    A,
+    B,
+}
+
+/// One operand's decoding under one set of rules.
+#[derive(Debug, Clone)]
+pub(super) struct Decoder {
+    /// FP8: the value of each code.
+    values: Box<[f32; 256]>,
+    /// FP8: the exponent byte of each code.
+    pub(super) exps: Box<[u8; 256]>,
+    /// FP8: the largest code that is finite, sign aside.
+    pub(super) max_finite: u8,
+    /// FP8: where the exponent field starts in a code, and the bias.
+    pub(super) format: Option<Format>,
+    rules: Rules,
+    side: Side,
+}
+
+impl Decoder {
+    pub(super) fn new(rules: Rules, format: Option<Format>, side: Side) -> Self {
+        let mut decoder = Self {
+            values: Box::new([0.0; 256]),
+            exps: Box::new([0; 256]),
+            max_finite: 0x7F,
+            format,
+            rules,
+            side,
+        };
+        if let Some(format) = format {
+            for (code, bits) in format.decode_table().into_iter().enumerate() {
+                decoder.values[code] = f32::from_bits(bits);
+                decoder.exps[code] = decoder.exponent(bits) as u8;
+            }
+            decoder.max_finite = match (format.inf_nan, format.layout) {
+                (InfNan::Full, Layout::E4M3) => 0x77,
+                (InfNan::Full, Layout::E5M2) => 0x7B,
+                (InfNan::Minimal, _) => 0x7E,
+                (InfNan::None, _) => 0x7F,
+            };
+        }
+        decoder
+    }
+
+    /// The exponent byte of a finite float32.
+    fn exponent(&self, bits: u32) -> i8 {
+        if bits << 1 == 0 {
+            return ZERO;
+        }
+        let least = if self.rules == Rules::Gaudi2Fp8 { HALF_MIN_EXPONENT } else { 1 };
+        let offset = if self.side == Side::A { A_OFFSET } else { B_OFFSET };
+        ((bits >> 23 & 0xFF) as i32).max(least).saturating_sub(offset).clamp(-128, 127) as i8
+    }
+
+    /// Value, exponent byte, and whether the scalar path is needed, of one FP8 code.
+    #[inline]
+    pub(super) fn fp8(&self, code: u8) -> (f32, u8, bool) {
+        (self.values[code as usize], self.exps[code as usize], code & 0x7F > self.max_finite)
+    }
+
+    /// The same of one bfloat16 bit pattern.
+    #[inline]
+    pub(super) fn bf16(&self, code: u16) -> (f32, u8, bool) {
+        let mut bits = u32::from(code) << 16;
+        let exponent = (bits >> 23 & 0xFF) as i32;
+        if self.rules == Rules::Gaudi2Bf16 && exponent == 0 {
+            bits &= 0x8000_0000;
+        }
+        (f32::from_bits(bits), self.exponent(bits) as u8, exponent > self.limit())
+    }
+
+    /// The largest biased exponent of bfloat16 that the kernels take.
+    #[inline]
+    pub(super) fn limit(&self) -> i32 {
+        if self.side == Side::A { A_LIMIT } else { B_LIMIT }
+    }
+
+    /// What `Simd::spread_fp8` does, for any number of lanes.
+    #[inline(always)]
+    pub(super) fn spread_fp8(&self, lanes: usize, codes: &[u8], values: &mut [f32], exps: &mut [u8]) -> u64 {
+        spread(lanes, codes, values, exps, |code| self.fp8(code))
+    }
+
+    /// What `Simd::spread_bf16` does, for any number of lanes.
+    #[inline(always)]
+    pub(super) fn spread_bf16(
+        &self,
+        lanes: usize,
+        codes: &[u16],
+        values: &mut [f32],
+        exps: &mut [u8],
+    ) -> u64 {
+        spread(lanes, codes, values, exps, |code| self.bf16(code))
+    }
+
+    /// Whether products of these FP8 operands need no look at small exponents: each nonzero one is a multiple of a
+    /// power of two above the exponents that zeros and [`LEAST_TOP`] put in.
+    pub(super) fn products_are_normal(a: &Self, b: &Self) -> bool {
+        let (Some(fa), Some(fb)) = (a.format, b.format) else { return false };
+        let least = |format: Format| format.decode_bits(1) as i32 >> 23;
+        let most = |decoder: &Self, format: Format| format.decode_bits(decoder.max_finite) as i32 >> 23;
+        let last_bit = least(fa) + least(fb) - 127;
+        let of_zero = most(a, fa).max(most(b, fb)) - 127;
+        last_bit > of_zero.max(LEAST_TOP)
+    }
+}
+
+#[inline(always)]
+fn spread<T: Copy>(
+    lanes: usize,
+    codes: &[T],
+    values: &mut [f32],
+    exps: &mut [u8],
+    decode: impl Fn(T) -> (f32, u8, bool),
+) -> u64 {
+    let mut odd = 0;
+    for j in 0..4 {
+        for i in 0..lanes {
+            let n = j * lanes + i;
+            let (value, exp, special) = decode(codes[n]);
+            values[n] = value;
+            exps[4 * i + j] = exp;
+            odd |= u64::from(special) << n;
+        }
+    }
+    odd
+}

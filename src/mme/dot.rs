@@ -1,0 +1,62 @@
+//! One dot product, by the scalar reference.
+
+use super::reference::Rules;
+use super::{Elements, MmeError, Matrix, Right, rules};
+use crate::Generation;
+
+/// The float32 accumulator that the device has after the dot product of `a` and `b`, by the scalar reference: slow and
+/// plain, the measure of every kernel. The accumulator starts at +0; NaN is always `0x7FFF_FFFF`.
+///
+/// ```
+/// use gaudi_kv::fp8::{Format, InfNan, Layout};
+/// use gaudi_kv::{Generation, mme::{Elements, dot}};
+///
+/// let e4m3 = Format { layout: Layout::E4M3, bias: 7, inf_nan: InfNan::Full };
+/// let (a, b) = (Elements::Fp8(&[0x38, 0x40], e4m3), Elements::Fp8(&[0x38, 0x3C], e4m3));
+/// assert_eq!(dot(Generation::Gaudi2, a, b)?, 1.0 * 1.0 + 2.0 * 1.5);
+/// # Ok::<(), gaudi_kv::mme::MmeError>(())
+/// ```
+///
+/// # Errors
+/// The operands differ in length or in type, or the device cannot multiply them.
+pub fn dot(generation: Generation, a: Elements<'_>, b: Elements<'_>) -> Result<f32, MmeError> {
+    if a.len() != b.len() {
+        return Err(MmeError::CommonDimension { a: a.len(), b: b.len() });
+    }
+    let rules = rules(generation, a.format(), b.format())?;
+    Ok(f32::from_bits(rules.dot(&widen(a), &widen(b))))
+}
+
+/// The product that [`Gemm::exact`](super::Gemm::exact) computes, by the scalar reference: row-major `[M, N]`.
+///
+/// # Errors
+/// As [`Gemm::exact`](super::Gemm::exact), but for the destination.
+pub fn reference(generation: Generation, a: &Matrix<'_>, b: &Right<'_>) -> Result<Vec<f32>, MmeError> {
+    let (k, n) = b.shape()?;
+    if a.cols() != k {
+        return Err(MmeError::CommonDimension { a: a.cols(), b: k });
+    }
+    let rules = match b.blocks().first() {
+        Some(first) => rules(generation, a.format(), first.format())?,
+        None => Rules::new(generation, a.format().is_some()),
+    };
+    let rows = a.widened();
+    let stored: Vec<_> = b.blocks().iter().flat_map(Matrix::widened).collect();
+    let columns = match b {
+        Right::NByK(_) => stored,
+        Right::KByN(_) => (0..n).map(|n| stored.iter().map(|row| row[n]).collect()).collect(),
+    };
+    let dots = rows.iter().flat_map(|row| columns.iter().map(move |column| rules.dot(row, column)));
+    Ok(dots.map(f32::from_bits).collect())
+}
+
+/// The float32 bit patterns of the elements.
+pub(super) fn widen(elements: Elements<'_>) -> Vec<u32> {
+    match elements {
+        Elements::Fp8(codes, format) => {
+            let table = format.decode_table();
+            codes.iter().map(|code| table[*code as usize]).collect()
+        }
+        Elements::Bf16(values) => values.iter().map(|value| u32::from(value.to_bits()) << 16).collect(),
+    }
+}

@@ -1,0 +1,236 @@
+//! The exact matrix product: checks, packing, cutting into tasks, choice of kernel.
+
+use rayon::prelude::*;
+
+use super::arch::portable::Portable;
+#[cfg(target_arch = "x86_64")]
+use super::arch::{avx2::Avx2, avx512::Avx512};
+use super::decode::Decoder;
+use super::kernel::{self, Kernel};
+use super::pack::{PackedA, Rows, Source, decoders};
+use super::reference::Rules;
+use super::{Matrix, MatrixMut, MmeError, Right, rules};
+use crate::Generation;
+use crate::fp8::Isa;
+
+/// Rows of A that go with one packing of B.
+const TASK_ROWS: usize = 128;
+/// The most panels of B in one task.
+const TASK_PANELS: usize = 8;
+
+/// One product of a batch: `out = a * b`.
+#[derive(Debug)]
+pub struct Product<'a> {
+    /// `[M, K]`.
+    pub a: Matrix<'a>,
+    /// `[K, N]`, or `[N, K]` transposed.
+    pub b: Right<'a>,
+    /// `[M, N]`.
+    pub out: MatrixMut<'a>,
+}
+
+/// The matrix engine of one device, computed by the kernels of one instruction set.
+#[derive(Debug, Clone, Copy)]
+pub struct Gemm {
+    generation: Generation,
+    backend: Backend,
+}
+
+/// The kernels of an instruction set that this machine has.
+#[derive(Debug, Clone, Copy)]
+enum Backend {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+}
+
+impl Backend {
+    fn new(isa: Isa) -> Option<Self> {
+        match isa {
+            Isa::Scalar => Some(Self::Portable),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => Avx2::new().map(Self::Avx2),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => Avx512::new().map(Self::Avx512),
+            // The portable kernel is what NEON runs.
+            _ => isa.is_available().then_some(Self::Portable),
+        }
+    }
+
+    /// Columns of a panel.
+    fn width(self) -> usize {
+        use super::simd::Simd;
+        4 * match self {
+            Self::Portable => Portable::LANES,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(_) => Avx2::LANES,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(_) => Avx512::LANES,
+        }
+    }
+
+    fn run(self, kernel: &mut Kernel<'_>) {
+        match self {
+            Self::Portable => kernel::run(Portable, kernel),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(simd) => simd.run(kernel),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(simd) => simd.run(kernel),
+        }
+    }
+}
+
+/// What is prepared once for a product.
+struct Prepared<'a> {
+    rules: Rules,
+    checked: bool,
+    a: PackedA,
+    b: Source<'a>,
+}
+
+impl Gemm {
+    /// The engine of `generation` on the process's instruction set, [`Isa::active`].
+    #[must_use]
+    pub fn new(generation: Generation) -> Self {
+        let backend = Backend::new(Isa::active()).unwrap_or(Backend::Portable);
+        Self { generation, backend }
+    }
+
+    /// The same on a given instruction set.
+    ///
+    /// # Errors
+    /// This machine lacks it.
+    pub fn with_isa(generation: Generation, isa: Isa) -> Result<Self, MmeError> {
+        let backend = Backend::new(isa).ok_or(MmeError::Isa(isa))?;
+        Ok(Self { generation, backend })
+    }
+
+    /// The device whose rules it follows.
+    #[must_use]
+    pub const fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    /// `out = a * b`, as the device computes it, bit for bit: `a` is `[M, K]`, `b` is `[K, N]` (or transposed), `out`
+    /// is `[M, N]` and holds the float32 accumulators. Both operands are FP8 or both are bfloat16. The result does
+    /// not depend on the instruction set, on the number of threads, or on how `b` is cut into blocks. NaN is always
+    /// `0x7FFF_FFFF`; with `K` of zero every result is +0.
+    ///
+    /// It runs on the threads of the current rayon pool.
+    ///
+    /// # Errors
+    /// The shapes do not fit, the blocks of `b` differ, or the device cannot multiply these operands. `out` is
+    /// then unchanged.
+    pub fn exact(&self, a: Matrix<'_>, b: Right<'_>, out: MatrixMut<'_>) -> Result<(), MmeError> {
+        self.exact_batch(&mut [Product { a, b, out }])
+    }
+
+    /// [`exact`](Self::exact) for many products at once, shared out over the threads together.
+    ///
+    /// # Errors
+    /// As [`exact`](Self::exact) for any of the products. Every destination is then unchanged.
+    pub fn exact_batch(&self, products: &mut [Product<'_>]) -> Result<(), MmeError> {
+        for product in &*products {
+            check(self.generation, product)?;
+        }
+        let prepared = products
+            .par_iter()
+            .map(|product| self.prepare(&product.a, &product.b))
+            .collect::<Result<Vec<_>, _>>()?;
+        let panels: usize = products
+            .iter()
+            .map(|product| {
+                let out = &product.out;
+                out.rows().div_ceil(TASK_ROWS) * out.cols().div_ceil(self.backend.width())
+            })
+            .sum();
+        // Four tasks a thread keep all of them busy to the end; more panels a task spare allocations.
+        let per_task = (panels / (4 * rayon::current_num_threads())).clamp(1, TASK_PANELS);
+        let mut tasks = Vec::new();
+        for (product, prepared) in products.iter_mut().zip(&prepared) {
+            push_tasks(prepared, &mut product.out, per_task * self.backend.width(), &mut tasks);
+        }
+        tasks.par_iter_mut().for_each(|kernel| self.backend.run(kernel));
+        Ok(())
+    }
+
+    fn prepare<'a>(&self, a: &Matrix<'a>, b: &Right<'a>) -> Result<Prepared<'a>, MmeError> {
+        let first = b.blocks().first().map_or(a.format(), Matrix::format);
+        let rules = rules(self.generation, a.format(), first)?;
+        let [decoder_a, decoder_b] = decoders(rules, a.format().zip(first));
+        Ok(Prepared {
+            rules,
+            checked: !Decoder::products_are_normal(&decoder_a, &decoder_b),
+            a: PackedA::new(rules, &decoder_a, &rows_of(std::slice::from_ref(a)), a.cols()),
+            b: Source {
+                rows: rows_of(b.blocks()),
+                by_column: matches!(b, Right::NByK(_)),
+                depth: a.cols(),
+                decoder: decoder_b,
+            },
+        })
+    }
+}
+
+/// Whether the device can do a product and its shapes fit.
+pub(super) fn check(generation: Generation, product: &Product<'_>) -> Result<(), MmeError> {
+    let (k, n) = product.b.shape()?;
+    if product.a.cols() != k {
+        return Err(MmeError::CommonDimension { a: product.a.cols(), b: k });
+    }
+    if (product.out.rows(), product.out.cols()) != (product.a.rows(), n) {
+        return Err(MmeError::Destination {
+            rows: product.a.rows(),
+            cols: n,
+            out_rows: product.out.rows(),
+            out_cols: product.out.cols(),
+        });
+    }
+    let first = product.b.blocks().first().map_or(product.a.format(), Matrix::format);
+    rules(generation, product.a.format(), first).map(|_| ())
+}
+
+/// All rows of blocks of one type.
+fn rows_of<'a>(blocks: &[Matrix<'a>]) -> Rows<'a> {
+    let (mut fp8, mut words) = (Vec::new(), Vec::new());
+    for block in blocks {
+        block.push_rows(&mut fp8, &mut words);
+    }
+    if fp8.is_empty() { Rows::Bf16(words) } else { Rows::Fp8(fp8) }
+}
+
+/// Cuts the destination into blocks.
+fn push_tasks<'k>(
+    prepared: &'k Prepared<'_>,
+    out: &'k mut MatrixMut<'_>,
+    task_columns: usize,
+    tasks: &mut Vec<Kernel<'k>>,
+) {
+    let (rows, cols) = (out.rows(), out.cols());
+    if rows == 0 || cols == 0 {
+        return;
+    }
+    let before = tasks.len();
+    let across = cols.div_ceil(task_columns);
+    for first_row in (0..rows).step_by(TASK_ROWS) {
+        for first_column in (0..cols).step_by(task_columns) {
+            tasks.push(Kernel {
+                rules: prepared.rules,
+                checked: prepared.checked,
+                a: &prepared.a,
+                first_row,
+                b: &prepared.b,
+                first_column,
+                out: Vec::with_capacity(TASK_ROWS.min(rows - first_row)),
+            });
+        }
+    }
+    for (index, row) in out.rows_mut().enumerate() {
+        let of_row = &mut tasks[before + index / TASK_ROWS * across..];
+        for (task, part) in of_row.iter_mut().zip(row.chunks_mut(task_columns)) {
+            task.out.push(part);
+        }
+    }
+}
