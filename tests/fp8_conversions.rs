@@ -63,7 +63,7 @@ fn quant_rounds_the_scale_the_product_and_the_code() {
     let formats = [
         Format::kv_cache(Generation::Gaudi2),
         Format::kv_cache(Generation::Gaudi3),
-        Format::e5m2(Generation::Gaudi3),
+        Format::E5M2,
         Format { layout: Layout::E4M3, bias: 15, inf_nan: InfNan::None },
         Format { layout: Layout::E5M2, bias: 15, inf_nan: InfNan::Minimal },
     ];

@@ -1,4 +1,5 @@
 //! Every instruction set gives the portable one's bits on any input, length and alignment; and it can be chosen.
+#![allow(clippy::unwrap_used, reason = "a failure here is the test failing")]
 
 mod fp8_oracle;
 

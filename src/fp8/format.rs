@@ -52,6 +52,9 @@ impl Format {
     /// OCP `e4m3fn`, which checkpoints store: bias 7, up to 448, NaN at `0x7F`.
     pub const E4M3FN: Self = Self { layout: Layout::E4M3, bias: 7, inf_nan: InfNan::Minimal };
 
+    /// The default e5m2 format of both generations: bias 15, [`InfNan::Full`], up to 57344.
+    pub const E5M2: Self = Self { layout: Layout::E5M2, bias: 15, inf_nan: InfNan::Full };
+
     /// A format that `generation` takes.
     ///
     /// Gaudi2 has Inf/NaN mode [`InfNan::Full`] only, e4m3 with bias 3, 7, 11 or 15 and e5m2 with bias 1 to 30.
@@ -90,12 +93,6 @@ impl Format {
             Generation::Gaudi3 => InfNan::Minimal,
         };
         Self { layout: Layout::E4M3, bias: 7, inf_nan }
-    }
-
-    /// The default e5m2 format of both generations: bias 15, [`InfNan::Full`], up to 57344.
-    #[must_use]
-    pub const fn e5m2(_generation: Generation) -> Self {
-        Self { layout: Layout::E5M2, bias: 15, inf_nan: InfNan::Full }
     }
 
     /// The code of the largest finite value.

@@ -9,9 +9,9 @@ use std::sync::OnceLock;
 pub enum Isa {
     /// Portable Rust.
     Scalar,
-    /// x86-64 AVX2 with FMA and F16C.
+    /// x86-64 AVX2 with FMA, F16C and POPCNT.
     Avx2,
-    /// x86-64 AVX-512 F, BW, DQ, VL and VBMI.
+    /// x86-64 AVX-512 F, BW, DQ, VL and VBMI, with everything that [`Isa::Avx2`] stands for.
     Avx512,
     /// AArch64 NEON.
     Neon,
@@ -42,6 +42,7 @@ impl Isa {
                 is_x86_feature_detected!("avx2")
                     && is_x86_feature_detected!("fma")
                     && is_x86_feature_detected!("f16c")
+                    && is_x86_feature_detected!("popcnt")
             }
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {

@@ -18,7 +18,7 @@ impl Avx2 {
     }
 }
 
-entry_points!(Avx2, "avx2,fma,f16c,bmi2,popcnt");
+entry_points!(Avx2, "avx2,popcnt");
 
 impl Simd for Avx2 {
     type V = __m256i;
@@ -120,8 +120,8 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn pack_f32(self, lanes: [__m256i; 4]) -> __m256i {
         let [a, b, c, d] = lanes;
-        // SAFETY: `self` proves AVX2. The packs work within 128-bit parts; the permutation of 32-bit lanes puts the four
-        // codes that each part took from a register back in order.
+        // SAFETY: `self` proves AVX2. The packs work within 128-bit parts; the permutation of 32-bit lanes puts the
+        // four codes that each part took from a register back in order.
         unsafe {
             let packed = _mm256_packus_epi16(_mm256_packus_epi32(a, b), _mm256_packus_epi32(c, d));
             _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
@@ -271,10 +271,5 @@ impl Simd for Avx2 {
     fn fence(self) {
         // SAFETY: every x86-64 machine has SSE.
         unsafe { _mm_sfence() }
-    }
-    #[inline(always)]
-    fn prefetch(self, address: *const u8) {
-        // SAFETY: every x86-64 machine has SSE, and a prefetch of an invalid address does nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
 }

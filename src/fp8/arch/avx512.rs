@@ -19,9 +19,9 @@ impl Avx512 {
     }
 }
 
-entry_points!(Avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,fma,f16c,bmi2,popcnt");
+entry_points!(Avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,popcnt");
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx2,fma,f16c,bmi2,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,popcnt")]
 pub(super) fn quant_bf16_by_binade(binades: &Binades, words: &[u16], codes: &mut [u8]) {
     super::binades::quant_bf16(Avx512::here(), binades, words, codes);
 }
@@ -320,10 +320,5 @@ impl Simd for Avx512 {
     fn fence(self) {
         // SAFETY: every x86-64 machine has SSE.
         unsafe { _mm_sfence() }
-    }
-    #[inline(always)]
-    fn prefetch(self, address: *const u8) {
-        // SAFETY: every x86-64 machine has SSE, and a prefetch of an invalid address does nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
 }

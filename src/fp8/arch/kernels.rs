@@ -12,8 +12,6 @@ const MAGNITUDE: u32 = 0x7FFF_FFFF;
 
 /// Outputs of this many bytes no longer fit the caches usefully and are written around them.
 const STREAM_MIN: usize = 8 << 20;
-/// How far ahead of a streaming loop its input is asked for, in bytes.
-const AHEAD: usize = 2048;
 /// Elements of one step of a streaming loop: whole cache lines, whatever the types.
 const STEP: usize = 64;
 
@@ -61,9 +59,6 @@ pub(super) fn map<K: Simd, M: Map<K>>(k: K, m: &M, from: &[M::In], to: &mut [M::
         plain(k, m, &from[..done], head);
         let steps = lines.chunks_exact_mut(size_of::<M::Out>()).zip(from[done..].chunks_exact(STEP));
         for (lines, from) in steps {
-            for line in 0..size_of::<M::In>() {
-                k.prefetch(from.as_ptr().cast::<u8>().wrapping_add(AHEAD + 64 * line));
-            }
             for group in (0..STEP).step_by(K::GROUP) {
                 let mut sink = Stream { lines: &mut *lines, from: group * size_of::<M::Out>() };
                 m.group(k, &from[group..group + K::GROUP], &mut sink);
@@ -356,7 +351,6 @@ pub(super) fn recode<K: Simd>(k: K, recode: &Recode, codes: &mut [u8]) -> [u64; 
     let total = codes.len() as u64;
     let mut groups = codes.chunks_exact_mut(K::GROUP);
     for codes in &mut groups {
-        k.prefetch(codes.as_ptr().wrapping_add(AHEAD));
         recoder.group(k, codes);
     }
     // Padding with code 0 adds nothing: zero stays zero, exactly.
@@ -385,9 +379,6 @@ pub(super) fn scan<K: Simd>(k: K, codes: &[u8]) -> CodeScan {
     let mut found = CodeScan::default();
     let mut blocks = codes.chunks_exact(4 * K::GROUP);
     for block in &mut blocks {
-        for line in 0..K::GROUP / 16 {
-            k.prefetch(block.as_ptr().wrapping_add(AHEAD + 64 * line));
-        }
         let mut groups = [magnitude; 4];
         for (i, group) in groups.iter_mut().enumerate() {
             *group = k.and_bytes(k.load(&block[i * K::GROUP..]), magnitude);

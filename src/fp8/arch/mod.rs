@@ -2,15 +2,18 @@
 //!
 //! `scalar` is the portable twin of every kernel and runs the definitions themselves. `kernels` holds the algorithms,
 //! written once over the registers that `simd` describes; `avx2`, `avx512` and `neon` are those registers and the entry
-//! points compiled for them.
+//! points compiled for them. `binades` is a faster way to quantize large arrays that AVX-512 alone takes.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
 mod binades;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod kernels;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod lines;
 mod plan;
 mod scalar;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
 
 #[cfg(target_arch = "x86_64")]
@@ -32,12 +35,13 @@ macro_rules! dispatch {
         match $isa {
             #[cfg(target_arch = "x86_64")]
             isa @ Isa::Avx512 if isa.is_available() => {
-                // SAFETY: this machine has just been found to have the AVX-512 features that the kernel is compiled for.
+                // SAFETY: this machine has just been found to have POPCNT and the AVX-512 features that the kernel is
+                // compiled for.
                 unsafe { avx512::$kernel($($arg),*) }
             }
             #[cfg(target_arch = "x86_64")]
             isa @ Isa::Avx2 if isa.is_available() => {
-                // SAFETY: this machine has just been found to have AVX2, FMA and F16C, which the kernel is compiled for.
+                // SAFETY: this machine has just been found to have AVX2 and POPCNT, which the kernel is compiled for.
                 unsafe { avx2::$kernel($($arg),*) }
             }
             #[cfg(target_arch = "aarch64")]
@@ -79,7 +83,8 @@ pub(super) fn quant_bf16(isa: Isa, plan: &EncodePlan, q: &Quantizer, values: &[b
         && words.len() >= binades::MIN_LEN
         && let Some(binades) = binades::Binades::new(plan, q)
     {
-        // SAFETY: this machine has just been found to have the AVX-512 features that the kernel is compiled for.
+        // SAFETY: this machine has just been found to have POPCNT and the AVX-512 features that the kernel is compiled
+        // for.
         return unsafe { avx512::quant_bf16_by_binade(&binades, words, codes) };
     }
     dispatch!(isa, quant_bf16(plan, q.scale_as_bf16(), words, codes), scalar::quant_bf16(q, values, codes))

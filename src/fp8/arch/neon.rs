@@ -238,6 +238,4 @@ impl Simd for Neon {
     }
     #[inline(always)]
     fn fence(self) {}
-    #[inline(always)]
-    fn prefetch(self, _address: *const u8) {}
 }

@@ -82,8 +82,6 @@ pub(super) trait Simd: Copy {
     fn stream(self, to: &mut Line, at: usize, bytes: Self::B);
     /// Orders streamed stores before later ones.
     fn fence(self);
-    /// Asks for the cache line at an address, which need not be valid.
-    fn prefetch(self, address: *const u8);
 }
 
 /// Stamps the entry points of one instruction set: the kernels compiled with its features.
