@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+pub mod attention;
+pub mod cache;
 pub mod checkpoint;
 pub mod device;
 pub mod fp8;

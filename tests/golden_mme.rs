@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use gaudi_kv::Generation;
 use gaudi_kv::fp8::{Format, InfNan, Isa, Layout};
-use gaudi_kv::mme::{Elements, Gemm, Matrix, MatrixMut, Product, Right, dot};
+use gaudi_kv::mme::{Elements, Gemm, Matrix, MatrixMut, Right, dot, to_bf16};
 use half::bf16;
 use safetensors::{Dtype, SafeTensors};
 
@@ -23,11 +23,35 @@ struct Group {
 }
 
 impl Group {
-    /// Operand A or B of one dot product, or of `count` of them that are `len` long and lie in a row.
+    /// Operand A or B of one dot product.
     fn operand(&self, side: usize, from: usize, len: usize) -> Elements<'_> {
         match self.format {
             Some(format) => Elements::Fp8(&self.fp8[side][from..from + len], format),
             None => Elements::Bf16(&self.bf16[side][from..from + len]),
+        }
+    }
+
+    /// Operands A or B of some dot products, all `len` long.
+    fn rows(&self, side: usize, which: &[usize], len: usize) -> Rows {
+        let ranges = which.iter().map(|i| self.at[*i].0..self.at[*i].0 + len);
+        match self.format {
+            Some(_) => Rows::Fp8(ranges.flat_map(|range| &self.fp8[side][range]).copied().collect()),
+            None => Rows::Bf16(ranges.flat_map(|range| &self.bf16[side][range]).copied().collect()),
+        }
+    }
+}
+
+/// Copies of operands, one after the other.
+enum Rows {
+    Fp8(Vec<u8>),
+    Bf16(Vec<bf16>),
+}
+
+impl Rows {
+    fn elements(&self, format: Option<Format>) -> Elements<'_> {
+        match self {
+            Self::Fp8(codes) => Elements::Fp8(codes, format.unwrap()),
+            Self::Bf16(values) => Elements::Bf16(values),
         }
     }
 }
@@ -174,8 +198,7 @@ fn golden_kernels_one_by_one() {
                 for b in [Right::KByN(&column), Right::NByK(&row)] {
                     let mut out = [0.0];
                     gemm.exact(a, b, MatrixMut::new(&mut out, 1, 1).unwrap()).unwrap();
-                    compared
-                        .check(out[0], group.out[i], || format!("{isa} {generation} {} {i}", group.name));
+                    compared.check(out[0], group.out[i], || format!("{isa} {generation} {} {i}", group.name));
                 }
             }
         }
@@ -196,24 +219,14 @@ fn golden_kernels_diagonal() {
                 let of_length: Vec<usize> = (0..group.at.len()).filter(|i| group.at[*i].1 == len).collect();
                 for of_length in of_length.chunks(80) {
                     let count = of_length.len();
-                    let rows = |side: usize| {
-                        of_length
-                            .iter()
-                            .map(|i| Matrix::new(group.operand(side, group.at[*i].0, len), 1, len).unwrap())
-                            .collect::<Vec<_>>()
-                    };
-                    let (a, b) = (rows(0), rows(1));
-                    let mut out = vec![0.0; count * count];
-                    let mut products: Vec<_> = a
+                    let rows = group.rows(0, of_length, len);
+                    let a = Matrix::new(rows.elements(group.format), count, len).unwrap();
+                    let b: Vec<_> = of_length
                         .iter()
-                        .zip(out.chunks_mut(count))
-                        .map(|(a, out)| Product {
-                            a: *a,
-                            b: Right::NByK(&b),
-                            out: MatrixMut::new(out, 1, count).unwrap(),
-                        })
+                        .map(|i| Matrix::new(group.operand(1, group.at[*i].0, len), 1, len).unwrap())
                         .collect();
-                    gemm.exact_batch(&mut products).unwrap();
+                    let mut out = vec![0.0; count * count];
+                    gemm.exact(a, Right::NByK(&b), MatrixMut::new(&mut out, count, count).unwrap()).unwrap();
                     for (n, i) in of_length.iter().enumerate() {
                         compared.check(out[n * count + n], group.out[*i], || {
                             format!("{isa} {generation} {} {i} diagonal", group.name)
@@ -223,4 +236,18 @@ fn golden_kernels_diagonal() {
             }
         }
     }
+}
+
+#[test]
+fn golden_f32_to_bf16() {
+    let mut compared = Compared::default();
+    let data = read("gaudi3.safetensors");
+    let tensors = SafeTensors::deserialize(&data).unwrap();
+    let (from, to) = (u32s(&tensors, "f32_to_bf16.in"), u16s(&tensors, "f32_to_bf16.out"));
+    assert_eq!(from.len(), to.len());
+    for (from, to) in from.iter().zip(&to) {
+        let got = u32::from(to_bf16(f32::from_bits(*from)).to_bits());
+        compared.check(f32::from_bits(got), u32::from(*to), || format!("{from:08x}"));
+    }
+    assert!(compared.values > 0);
 }

@@ -31,10 +31,20 @@ pub(super) struct Decoder {
     pub(super) exps: Box<[u8; 256]>,
     /// FP8: the largest code that is finite, sign aside.
     pub(super) max_finite: u8,
-    /// FP8: where the exponent field starts in a code, and the bias.
+    /// FP8: the format.
     pub(super) format: Option<Format>,
     rules: Rules,
     side: Side,
+}
+
+/// The largest code that is finite, sign aside.
+const fn max_finite(format: Format) -> u8 {
+    match (format.inf_nan, format.layout) {
+        (InfNan::Full, Layout::E4M3) => 0x77,
+        (InfNan::Full, Layout::E5M2) => 0x7B,
+        (InfNan::Minimal, _) => 0x7E,
+        (InfNan::None, _) => 0x7F,
+    }
 }
 
 impl Decoder {
@@ -52,12 +62,7 @@ impl Decoder {
                 decoder.values[code] = f32::from_bits(bits);
                 decoder.exps[code] = decoder.exponent(bits) as u8;
             }
-            decoder.max_finite = match (format.inf_nan, format.layout) {
-                (InfNan::Full, Layout::E4M3) => 0x77,
-                (InfNan::Full, Layout::E5M2) => 0x7B,
-                (InfNan::Minimal, _) => 0x7E,
-                (InfNan::None, _) => 0x7F,
-            };
+            decoder.max_finite = max_finite(format);
         }
         decoder
     }
@@ -68,8 +73,7 @@ impl Decoder {
             return ZERO;
         }
         let least = if self.rules == Rules::Gaudi2Fp8 { HALF_MIN_EXPONENT } else { 1 };
-        let offset = if self.side == Side::A { A_OFFSET } else { B_OFFSET };
-        ((bits >> 23 & 0xFF) as i32).max(least).saturating_sub(offset).clamp(-128, 127) as i8
+        ((bits >> 23 & 0xFF) as i32).max(least).saturating_sub(self.offset()).clamp(-128, 127) as i8
     }
 
     /// Value, exponent byte, and whether the scalar path is needed, of one FP8 code.
@@ -83,7 +87,7 @@ impl Decoder {
     pub(super) fn bf16(&self, code: u16) -> (f32, u8, bool) {
         let mut bits = u32::from(code) << 16;
         let exponent = (bits >> 23 & 0xFF) as i32;
-        if self.rules == Rules::Gaudi2Bf16 && exponent == 0 {
+        if self.flushes() && exponent == 0 {
             bits &= 0x8000_0000;
         }
         (f32::from_bits(bits), self.exponent(bits) as u8, exponent > self.limit())
@@ -93,6 +97,28 @@ impl Decoder {
     #[inline]
     pub(super) fn limit(&self) -> i32 {
         if self.side == Side::A { A_LIMIT } else { B_LIMIT }
+    }
+
+    /// What is taken off a biased exponent to make its byte.
+    #[inline]
+    pub(super) fn offset(&self) -> i32 {
+        if self.side == Side::A { A_OFFSET } else { B_OFFSET }
+    }
+
+    /// Whether float32 denormals count as zeros.
+    #[inline]
+    pub(super) fn flushes(&self) -> bool {
+        self.rules == Rules::Gaudi2Bf16
+    }
+
+    /// Overwrites the values of the columns of `special`.
+    #[cold]
+    pub(super) fn patch_fp8(&self, special: u64, codes: &[u8], values: &mut [f32]) {
+        for (n, (value, code)) in values.iter_mut().zip(codes).enumerate() {
+            if special >> n & 1 != 0 {
+                *value = self.values[usize::from(*code)];
+            }
+        }
     }
 
     /// What `Simd::spread_fp8` does, for any number of lanes.

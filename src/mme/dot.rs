@@ -1,7 +1,7 @@
 //! One dot product, by the scalar reference.
 
 use super::reference::Rules;
-use super::{Elements, MmeError, Matrix, Right, rules};
+use super::{Elements, Matrix, MmeError, Right, rules};
 use crate::Generation;
 
 /// The float32 accumulator that the device has after the dot product of `a` and `b`, by the scalar reference: slow and

@@ -1,4 +1,4 @@
-//! The exact matrix product: checks, packing, cutting into tasks, choice of kernel.
+//! The matrix products: checks, packing, cutting into tasks, choice of kernel.
 
 use rayon::prelude::*;
 
@@ -6,7 +6,7 @@ use super::arch::portable::Portable;
 #[cfg(target_arch = "x86_64")]
 use super::arch::{avx2::Avx2, avx512::Avx512};
 use super::decode::Decoder;
-use super::kernel::{self, Kernel};
+use super::kernel::{self, Kernel, Sum};
 use super::pack::{PackedA, Rows, Source, decoders};
 use super::reference::Rules;
 use super::{Matrix, MatrixMut, MmeError, Right, rules};
@@ -84,8 +84,7 @@ impl Backend {
 
 /// What is prepared once for a product.
 struct Prepared<'a> {
-    rules: Rules,
-    checked: bool,
+    sum: Sum,
     a: PackedA,
     b: Source<'a>,
 }
@@ -132,12 +131,37 @@ impl Gemm {
     /// # Errors
     /// As [`exact`](Self::exact) for any of the products. Every destination is then unchanged.
     pub fn exact_batch(&self, products: &mut [Product<'_>]) -> Result<(), MmeError> {
+        self.batch(products, true)
+    }
+
+    /// `out = a * b` with operands as in [`exact`](Self::exact), accumulated in float32: not the device's bits.
+    ///
+    /// One product after the other is added to the sum, in order, with a fused multiplication where the instruction
+    /// set has one. So each result is within `K * 2^-24` of the exact one, relative to the sum of the products'
+    /// magnitudes, to first order; it may differ between instruction sets, but not between numbers of threads. NaN
+    /// and Inf come out as IEEE 754 has them. Float32 denormals are kept, whatever the device.
+    ///
+    /// # Errors
+    /// As [`exact`](Self::exact).
+    pub fn fast(&self, a: Matrix<'_>, b: Right<'_>, out: MatrixMut<'_>) -> Result<(), MmeError> {
+        self.fast_batch(&mut [Product { a, b, out }])
+    }
+
+    /// [`fast`](Self::fast) for many products at once, shared out over the threads together.
+    ///
+    /// # Errors
+    /// As [`exact_batch`](Self::exact_batch).
+    pub fn fast_batch(&self, products: &mut [Product<'_>]) -> Result<(), MmeError> {
+        self.batch(products, false)
+    }
+
+    fn batch(&self, products: &mut [Product<'_>], exact: bool) -> Result<(), MmeError> {
         for product in &*products {
             check(self.generation, product)?;
         }
         let prepared = products
             .par_iter()
-            .map(|product| self.prepare(&product.a, &product.b))
+            .map(|product| self.prepare(&product.a, &product.b, exact))
             .collect::<Result<Vec<_>, _>>()?;
         let panels: usize = products
             .iter()
@@ -156,13 +180,16 @@ impl Gemm {
         Ok(())
     }
 
-    fn prepare<'a>(&self, a: &Matrix<'a>, b: &Right<'a>) -> Result<Prepared<'a>, MmeError> {
+    fn prepare<'a>(&self, a: &Matrix<'a>, b: &Right<'a>, exact: bool) -> Result<Prepared<'a>, MmeError> {
         let first = b.blocks().first().map_or(a.format(), Matrix::format);
-        let rules = rules(self.generation, a.format(), first)?;
+        let rules = if exact { rules(self.generation, a.format(), first)? } else { Rules::Gaudi3 };
         let [decoder_a, decoder_b] = decoders(rules, a.format().zip(first));
         Ok(Prepared {
-            rules,
-            checked: !Decoder::products_are_normal(&decoder_a, &decoder_b),
+            sum: if exact {
+                Sum::Exact { rules, checked: !Decoder::products_are_normal(&decoder_a, &decoder_b) }
+            } else {
+                Sum::Float
+            },
             a: PackedA::new(rules, &decoder_a, &rows_of(std::slice::from_ref(a)), a.cols()),
             b: Source {
                 rows: rows_of(b.blocks()),
@@ -175,7 +202,7 @@ impl Gemm {
 }
 
 /// Whether the device can do a product and its shapes fit.
-pub(super) fn check(generation: Generation, product: &Product<'_>) -> Result<(), MmeError> {
+fn check(generation: Generation, product: &Product<'_>) -> Result<(), MmeError> {
     let (k, n) = product.b.shape()?;
     if product.a.cols() != k {
         return Err(MmeError::CommonDimension { a: product.a.cols(), b: k });
@@ -217,8 +244,7 @@ fn push_tasks<'k>(
     for first_row in (0..rows).step_by(TASK_ROWS) {
         for first_column in (0..cols).step_by(task_columns) {
             tasks.push(Kernel {
-                rules: prepared.rules,
-                checked: prepared.checked,
+                sum: prepared.sum,
                 a: &prepared.a,
                 first_row,
                 b: &prepared.b,

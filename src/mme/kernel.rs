@@ -6,6 +6,9 @@
 //! sum and a maximum of bytes. What this cannot do (Inf, NaN, results near the end of the float32 range) is found by
 //! its exponents and done again by the scalar reference, for the lane alone.
 
+use std::hint::black_box;
+use std::ops::Range;
+
 use super::decode::{LEAST_TOP, ZERO};
 use super::pack::{CHUNK, Chunk, PackedA, RowA, Source};
 use super::reference::Rules;
@@ -22,11 +25,18 @@ const LEAST_HALF_TOP: i32 = 99;
 /// Gaudi2's bfloat16 sums keep 46 fractional bits, 22 more than the scale that is shared by all rules.
 const EXTRA: f64 = (1u32 << 22) as f64;
 
+/// How products are summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sum {
+    /// As the device does. `checked` is whether groups of small products have to be looked for.
+    Exact { rules: Rules, checked: bool },
+    /// In float32, one product after the other.
+    Float,
+}
+
 /// A block of the product: some rows of A by some columns of B.
 pub(super) struct Kernel<'k> {
-    pub(super) rules: Rules,
-    /// Whether groups of small products have to be looked for.
-    pub(super) checked: bool,
+    pub(super) sum: Sum,
     pub(super) a: &'k PackedA,
     pub(super) first_row: usize,
     pub(super) b: &'k Source<'k>,
@@ -54,14 +64,29 @@ pub(super) fn run<S: Simd>(simd: S, kernel: &mut Kernel<'_>) {
             while row < rows {
                 let c = &mut tile[row * width..];
                 let first = kernel.first_row + row;
-                if S::ROWS > 1 && row + 2 <= rows {
-                    let a = [kernel.a.row(first, index), kernel.a.row(first + 1, index)];
-                    rows_of::<S, 2>(simd, kernel, &chunk, a, c, &mut scalar_lanes[row..]);
-                    row += 2;
-                } else {
-                    let a = [kernel.a.row(first, index)];
-                    rows_of::<S, 1>(simd, kernel, &chunk, a, c, &mut scalar_lanes[row..]);
-                    row += 1;
+                match kernel.sum {
+                    Sum::Float if S::ROWS > 1 && row + 4 <= rows => {
+                        float_rows::<S, 4>(simd, kernel.a, first, index, &chunk, c);
+                        row += 4;
+                    }
+                    Sum::Float if row + 2 <= rows => {
+                        float_rows::<S, 2>(simd, kernel.a, first, index, &chunk, c);
+                        row += 2;
+                    }
+                    Sum::Float => {
+                        float_rows::<S, 1>(simd, kernel.a, first, index, &chunk, c);
+                        row += 1;
+                    }
+                    Sum::Exact { rules, checked } if S::ROWS > 1 && row + 2 <= rows => {
+                        let a = [kernel.a.row(first, index), kernel.a.row(first + 1, index)];
+                        rows_of::<S, 2>(simd, rules, checked, &chunk, a, c, &mut scalar_lanes[row..]);
+                        row += 2;
+                    }
+                    Sum::Exact { rules, checked } => {
+                        let a = [kernel.a.row(first, index)];
+                        rows_of::<S, 1>(simd, rules, checked, &chunk, a, c, &mut scalar_lanes[row..]);
+                        row += 1;
+                    }
                 }
             }
         }
@@ -71,11 +96,50 @@ pub(super) fn run<S: Simd>(simd: S, kernel: &mut Kernel<'_>) {
     }
 }
 
+/// `R` rows over one chunk of the common dimension, in float.
+#[inline(always)]
+fn float_rows<S: Simd, const R: usize>(
+    simd: S,
+    a: &PackedA,
+    first: usize,
+    index: usize,
+    chunk: &Chunk,
+    c: &mut [f32],
+) {
+    let width = 4 * S::LANES;
+    let mut rows: [&[f32]; R] = [&[]; R];
+    let mut sums = [[simd.splat(0.0); 4]; R];
+    for r in 0..R {
+        rows[r] = &a.row(first + r, index).values[..chunk.depth];
+        for j in 0..4 {
+            sums[r][j] = simd.load(&c[r * width + j * S::LANES..]);
+        }
+    }
+    for (k, values) in chunk.values[..chunk.depth * width].chunks_exact(width).enumerate() {
+        let mut b = [simd.splat(0.0); 4];
+        for j in 0..4 {
+            b[j] = simd.load(&values[j * S::LANES..]);
+        }
+        for r in 0..R {
+            let a = simd.splat(rows[r][k]);
+            for j in 0..4 {
+                sums[r][j] = simd.mul_add(a, b[j], sums[r][j]);
+            }
+        }
+    }
+    for r in 0..R {
+        for j in 0..4 {
+            simd.store(sums[r][j], &mut c[r * width + j * S::LANES..]);
+        }
+    }
+}
+
 /// `R` rows over one chunk of the common dimension.
 #[inline(always)]
 fn rows_of<S: Simd, const R: usize>(
     simd: S,
-    kernel: &Kernel<'_>,
+    rules: Rules,
+    checked: bool,
     chunk: &Chunk,
     a: [RowA<'_>; R],
     c: &mut [f32],
@@ -88,7 +152,7 @@ fn rows_of<S: Simd, const R: usize>(
             sums[r][j] = simd.load(&c[r * width + j * S::LANES..]);
         }
     }
-    let found = match (kernel.rules, kernel.checked) {
+    let found = match (rules, checked) {
         (Rules::Gaudi3, false) => gaudi3::<S, R, false>(simd, chunk, &a, &mut sums),
         (Rules::Gaudi3, true) => gaudi3::<S, R, true>(simd, chunk, &a, &mut sums),
         (Rules::Gaudi2Fp8, _) => gaudi2_fp8(simd, chunk, &a, &mut sums),
@@ -108,7 +172,7 @@ fn rows_of<S: Simd, const R: usize>(
             for j in 0..4 {
                 simd.store(sums[r][j], &mut c[j * S::LANES..]);
             }
-            scalar_lanes[r] = scalar(kernel.rules, chunk, &a[r], again, &kept, c);
+            scalar_lanes[r] = scalar(rules, chunk, &a[r], again, &kept, c);
         }
     }
 }
@@ -138,12 +202,7 @@ fn scalar(rules: Rules, chunk: &Chunk, a: &RowA<'_>, again: u64, kept: &[f32], c
 
 /// The exponents of the largest products of a group, as bytes, for each of `R` rows; at least `floor`.
 #[inline(always)]
-fn tops<S: Simd, const R: usize>(
-    simd: S,
-    exps: &[u8],
-    a: [&[u32]; R],
-    floor: i32,
-) -> [S::B; R] {
+fn tops<S: Simd, const R: usize>(simd: S, exps: &[u8], a: [&[u32]; R], floor: i32) -> [S::B; R] {
     let mut tops = [simd.splat_bytes(bytes((floor - 128) as i8)); R];
     for (k, exps) in exps.chunks_exact(4 * S::LANES).enumerate() {
         let b = simd.load_bytes(exps);
@@ -152,6 +211,27 @@ fn tops<S: Simd, const R: usize>(
         }
     }
     tops
+}
+
+/// The values of each row in a group. A loop, because array `map` is not always inlined into a kernel, and what is not
+/// inlined lacks its instructions.
+#[inline(always)]
+fn values_of<'a, const R: usize>(a: &[RowA<'a>; R], group: Range<usize>) -> [&'a [f32]; R] {
+    let mut values: [&[f32]; R] = [&[]; R];
+    for r in 0..R {
+        values[r] = &a[r].values[group.clone()];
+    }
+    values
+}
+
+/// The exponents of each row in a group.
+#[inline(always)]
+fn exps_of<'a, const R: usize>(a: &[RowA<'a>; R], group: Range<usize>) -> [&'a [u32]; R] {
+    let mut exps: [&[u32]; R] = [&[]; R];
+    for r in 0..R {
+        exps[r] = &a[r].exps[group.clone()];
+    }
+    exps
 }
 
 /// A byte four times.
@@ -170,16 +250,18 @@ fn inverse<S: Simd>(simd: S, scale: S::F) -> S::F {
     simd.from_bits(simd.sub(simd.splat_int(254 << 23), simd.bits(scale)))
 }
 
-/// Adds the products of a group, as integers, to `sums`.
+/// Adds the products of the first `group` values, as integers, to `sums`. The loop must stay a loop: `group` comes out
+/// of a `black_box`, for unrolled and reassociated sums need more registers than there are.
 #[inline(always)]
 fn add_products<S: Simd, const R: usize>(
     simd: S,
+    group: usize,
     values: &[f32],
     a: [&[f32]; R],
     scales: &[[S::F; 4]; R],
     sums: &mut [[S::I; 4]; R],
 ) {
-    for (k, values) in values.chunks_exact(4 * S::LANES).enumerate() {
+    for (k, values) in values[..group * 4 * S::LANES].chunks_exact(4 * S::LANES).enumerate() {
         for j in 0..4 {
             let b = simd.load(&values[j * S::LANES..]);
             for r in 0..R {
@@ -199,12 +281,12 @@ fn gaudi3<S: Simd, const R: usize, const CHECKED: bool>(
     c: &mut [[S::F; 4]; R],
 ) -> [u64; R] {
     const GROUP: usize = 8;
-    let width = 4 * S::LANES;
+    let (width, group) = (4 * S::LANES, black_box(GROUP));
     let mut again = [0; R];
     let groups = chunk.values.chunks_exact(GROUP * width).zip(chunk.exps.chunks_exact(GROUP * width));
     for (g, (values, exps)) in groups.take(chunk.depth.div_ceil(GROUP)).enumerate() {
         let of_group = g * GROUP..(g + 1) * GROUP;
-        let a_exps = a.map(|a| &a.exps[of_group.clone()]);
+        let a_exps = exps_of(a, of_group.clone());
         let tops = tops(simd, exps, a_exps, LEAST_TOP - 1);
         if CHECKED {
             for r in 0..R {
@@ -220,7 +302,7 @@ fn gaudi3<S: Simd, const R: usize, const CHECKED: bool>(
                 sums[r][j] = simd.truncate(simd.mul(c[r][j], scales[r][j]));
             }
         }
-        add_products(simd, values, a.map(|a| &a.values[of_group.clone()]), &scales, &mut sums);
+        add_products(simd, group, values, values_of(a, of_group), &scales, &mut sums);
         for r in 0..R {
             for j in 0..4 {
                 c[r][j] = simd.mul(simd.to_float_toward_zero(sums[r][j]), inverse(simd, scales[r][j]));
@@ -239,11 +321,11 @@ fn gaudi2_fp8<S: Simd, const R: usize>(
     c: &mut [[S::F; 4]; R],
 ) -> [u64; R] {
     const GROUP: usize = 16;
-    let width = 4 * S::LANES;
+    let (width, group) = (4 * S::LANES, black_box(GROUP));
     let groups = chunk.values.chunks_exact(GROUP * width).zip(chunk.exps.chunks_exact(GROUP * width));
     for (g, (values, exps)) in groups.take(chunk.depth.div_ceil(GROUP)).enumerate() {
         let of_group = g * GROUP..(g + 1) * GROUP;
-        let tops = tops(simd, exps, a.map(|a| &a.exps[of_group.clone()]), LEAST_HALF_TOP);
+        let tops = tops(simd, exps, exps_of(a, of_group.clone()), LEAST_HALF_TOP);
         let mut scales = [[simd.splat(0.0); 4]; R];
         let mut sums = [[simd.splat_int(0); 4]; R];
         for r in 0..R {
@@ -251,7 +333,7 @@ fn gaudi2_fp8<S: Simd, const R: usize>(
                 scales[r][j] = scale(simd, simd.exponent_field(tops[r], j));
             }
         }
-        add_products(simd, values, a.map(|a| &a.values[of_group.clone()]), &scales, &mut sums);
+        add_products(simd, group, values, values_of(a, of_group), &scales, &mut sums);
         for r in 0..R {
             for j in 0..4 {
                 let scaled = simd.widen(simd.mul(c[r][j], scales[r][j]));
@@ -272,13 +354,12 @@ fn gaudi2_bf16<S: Simd, const R: usize>(
     c: &mut [[S::F; 4]; R],
 ) -> [u64; R] {
     const GROUP: usize = 8;
-    let width = 4 * S::LANES;
+    let (width, group) = (4 * S::LANES, black_box(GROUP));
     let mut again = [0; R];
     let groups = chunk.values.chunks_exact(GROUP * width).zip(chunk.exps.chunks_exact(GROUP * width));
     for (g, (values, exps)) in groups.take(chunk.depth.div_ceil(GROUP)).enumerate() {
         let of_group = g * GROUP..(g + 1) * GROUP;
-        let a_exps = a.map(|a| &a.exps[of_group.clone()]);
-        let a_values = a.map(|a| &a.wide[of_group.clone()]);
+        let a_exps = exps_of(a, of_group.clone());
         let tops = tops(simd, exps, a_exps, LEAST_TOP - 1);
         for r in 0..R {
             again[r] |= small_groups(simd, chunk, exps, a_exps[r], tops[r], &c[r], UNMOVED_C);
@@ -291,10 +372,10 @@ fn gaudi2_bf16<S: Simd, const R: usize>(
                 scales[r] = scale(simd, simd.exponent_field(tops[r], j));
                 wide_scales[r] = simd.widen(scales[r]);
             }
-            for (k, values) in values.chunks_exact(width).enumerate() {
+            for (k, values) in values[..group * width].chunks_exact(width).enumerate() {
                 let b = simd.widen(simd.load(&values[j * S::LANES..]));
                 for r in 0..R {
-                    let a = simd.splat_double(a_values[r][k]);
+                    let a = simd.splat_double(a[r].wide[g * GROUP + k]);
                     for h in 0..2 {
                         let term = simd.mul_double(simd.mul_double(b[h], a), wide_scales[r][h]);
                         sums[r][h] = simd.add_double(sums[r][h], simd.truncate_double(term));
@@ -304,8 +385,10 @@ fn gaudi2_bf16<S: Simd, const R: usize>(
             for r in 0..R {
                 let unit = simd.widen(inverse(simd, scales[r]));
                 let extra = simd.splat_double(1.0 / EXTRA);
-                let sum = [0, 1].map(|h| simd.mul_double(simd.mul_double(sums[r][h], extra), unit[h]));
-                c[r][j] = simd.add_narrow(simd.widen(c[r][j]), sum);
+                for h in 0..2 {
+                    sums[r][h] = simd.mul_double(simd.mul_double(sums[r][h], extra), unit[h]);
+                }
+                c[r][j] = simd.add_narrow(simd.widen(c[r][j]), sums[r]);
                 let bits = simd.bits(c[r][j]);
                 let exponent = simd.and(bits, simd.splat_int(EXPONENT));
                 let small = simd.less(exponent, simd.splat_int(LEAST_TOP << 23));

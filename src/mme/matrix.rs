@@ -78,7 +78,12 @@ impl<'a> Matrix<'a> {
     ///
     /// # Errors
     /// The rows overlap, the elements end before the view does, or the size overflows.
-    pub fn strided(elements: Elements<'a>, rows: usize, cols: usize, stride: usize) -> Result<Self, MmeError> {
+    pub fn strided(
+        elements: Elements<'a>,
+        rows: usize,
+        cols: usize,
+        stride: usize,
+    ) -> Result<Self, MmeError> {
         check(rows, cols, stride, elements.len())?;
         Ok(Self { elements, rows, cols, stride })
     }
@@ -213,11 +218,6 @@ impl<'a> MatrixMut<'a> {
     #[must_use]
     pub const fn stride(&self) -> usize {
         self.stride
-    }
-
-    /// All of the data.
-    pub(super) fn data(&mut self) -> &mut [f32] {
-        self.data
     }
 
     /// Each row.

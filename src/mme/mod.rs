@@ -2,7 +2,9 @@
 //!
 //! [`Gemm::exact`] computes what the device's matrix engine computes, [`dot`] and [`reference`] do the same slowly and
 //! plainly. Operands are [`Matrix`] views of FP8 codes or bfloat16 numbers; the right one is a [`Right`], which may be
-//! transposed and may come in the blocks of a paged cache. Results are float32 accumulators.
+//! transposed and may come in the blocks of a paged cache. Results are float32 accumulators, which [`to_bf16`] and
+//! [`scaled_bf16`] convert as the device does, and [`scaled`] converts by any function. [`Gemm::fast`] takes the same
+//! operands and accumulates in float.
 //!
 //! The rules come from the vendor's functional model of the matrix engine; `docs/numerics.md` has them in full.
 
@@ -13,6 +15,7 @@ mod error;
 mod gemm;
 mod kernel;
 mod matrix;
+mod output;
 mod pack;
 mod reference;
 mod simd;
@@ -21,6 +24,7 @@ pub use dot::{dot, reference};
 pub use error::MmeError;
 pub use gemm::{Gemm, Product};
 pub use matrix::{Elements, Matrix, MatrixMut, Right};
+pub use output::{Scale, scaled, scaled_bf16, to_bf16};
 
 use crate::Generation;
 use crate::fp8::{Format, InfNan, Layout};

@@ -18,7 +18,13 @@ pub(super) enum Rows<'a> {
 
 /// An element type of a stored matrix.
 trait Element: Copy + Default {
-    fn spread<S: Simd>(simd: S, decoder: &Decoder, codes: &[Self], values: &mut [f32], exps: &mut [u8]) -> u64;
+    fn spread<S: Simd>(
+        simd: S,
+        decoder: &Decoder,
+        codes: &[Self],
+        values: &mut [f32],
+        exps: &mut [u8],
+    ) -> u64;
     fn transpose<S: Simd>(simd: S, rows: &[&[Self]], depth: usize, tile: &mut [Self]);
 }
 
@@ -36,7 +42,13 @@ impl Element for u8 {
 
 impl Element for u16 {
     #[inline(always)]
-    fn spread<S: Simd>(simd: S, decoder: &Decoder, codes: &[u16], values: &mut [f32], exps: &mut [u8]) -> u64 {
+    fn spread<S: Simd>(
+        simd: S,
+        decoder: &Decoder,
+        codes: &[u16],
+        values: &mut [f32],
+        exps: &mut [u8],
+    ) -> u64 {
         simd.spread_bf16(decoder, codes, values, exps)
     }
 

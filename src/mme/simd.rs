@@ -42,6 +42,8 @@ pub(super) trait Simd: Copy + Send + Sync {
     fn store(self, x: Self::F, to: &mut [f32]);
     /// Product.
     fn mul(self, a: Self::F, b: Self::F) -> Self::F;
+    /// `a * b + c`, rounded once where the instructions allow it.
+    fn mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     /// Toward zero to int32; anything for what does not fit.
     fn truncate(self, x: Self::F) -> Self::I;
     /// To float32, toward zero, of magnitudes below 2^31.

@@ -1,4 +1,4 @@
-//! AVX2: eight floats a vector, panels of 32 columns.
+//! AVX2 with FMA: eight floats a vector, panels of 32 columns.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -7,7 +7,7 @@ use crate::fp8::Isa;
 use crate::mme::kernel::{self, Kernel};
 use crate::mme::simd::Simd;
 
-/// Proof that this machine has AVX2: [`Avx2::new`] is the only way to get one.
+/// Proof that this machine has AVX2 and FMA: [`Avx2::new`] is the only way to get one.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::mme) struct Avx2(());
 
@@ -16,8 +16,8 @@ macro_rules! register_ops {
     ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $value:expr;)*) => {
         $(#[inline(always)]
         fn $name(self, $($arg: $ty),*) -> $out {
-            // SAFETY: these AVX and AVX2 instructions touch registers only, and `self` exists only where
-            // `Isa::Avx2.is_available()` found AVX2.
+            // SAFETY: these AVX, AVX2 and FMA instructions touch registers only, and `self` exists only where
+            // `Isa::Avx2.is_available()` found AVX2 and FMA.
             unsafe { $value }
         })*
     };
@@ -54,6 +54,7 @@ impl Simd for Avx2 {
         max_bytes(a: __m256i, b: __m256i) -> __m256i = _mm256_max_epi8(a, b);
         splat(x: f32) -> __m256 = _mm256_set1_ps(x);
         mul(a: __m256, b: __m256) -> __m256 = _mm256_mul_ps(a, b);
+        mul_add(a: __m256, b: __m256, c: __m256) -> __m256 = _mm256_fmadd_ps(a, b, c);
         truncate(x: __m256) -> __m256i = _mm256_cvttps_epi32(x);
         bits(x: __m256) -> __m256i = _mm256_castps_si256(x);
         from_bits(x: __m256i) -> __m256 = _mm256_castsi256_ps(x);
@@ -129,39 +130,40 @@ impl Simd for Avx2 {
         // SAFETY: conversions, a compare and a subtraction in registers, AVX and AVX2, which `self` proves.
         unsafe {
             let nearest = _mm256_cvtepi32_ps(x);
-            // Magnitudes below 2^31 convert back, except 2^31 itself from just below: it wraps to -2^31, whose
-            // magnitude as an unsigned number is the right one, but a signed compare needs it not to occur. The sums
-            // of nine terms below 2^26 stay below 2^30.
+            // The sums of nine terms below 2^26 stay far below 2^31, so they convert back.
             let back = _mm256_abs_epi32(_mm256_cvttps_epi32(nearest));
             let over = _mm256_cmpgt_epi32(back, _mm256_abs_epi32(x));
             _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(nearest), over))
         }
     }
 
-    /// Rounds the sum to odd in 53 bits and that to nearest in 24, which is one rounding of the exact sum.
     #[inline(always)]
     fn add_narrow(self, a: [__m256d; 2], b: [__m256d; 2]) -> __m256 {
-        let odd = |a: __m256d, b: __m256d| {
-            // SAFETY: arithmetic, compares and 64-bit integer logic in registers, AVX and AVX2, which `self` proves.
-            unsafe {
-                let sum = _mm256_add_pd(a, b);
-                let b_part = _mm256_sub_pd(sum, a);
-                let a_lost = _mm256_sub_pd(a, _mm256_sub_pd(sum, b_part));
-                let lost = _mm256_add_pd(a_lost, _mm256_sub_pd(b, b_part));
-                let bits = _mm256_castpd_si256(sum);
-                let one = _mm256_set1_epi64x(1);
-                // An even last bit of an inexact sum moves by one: away from zero if what was lost has the sum's sign.
-                let inexact = _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_NEQ_OQ>(lost, _mm256_setzero_pd()));
-                let move_it = _mm256_andnot_si256(bits, _mm256_and_si256(inexact, one));
-                let toward = _mm256_srli_epi64::<63>(_mm256_castpd_si256(_mm256_xor_pd(lost, sum)));
-                let back = _mm256_and_si256(_mm256_slli_epi64::<1>(toward), _mm256_slli_epi64::<1>(move_it));
-                let moved = _mm256_sub_epi64(_mm256_add_epi64(bits, move_it), back);
-                _mm256_cvtpd_ps(_mm256_castsi256_pd(moved))
-            }
-        };
-        let (low, high) = (odd(a[0], b[0]), odd(a[1], b[1]));
+        let (low, high) = (self.add_narrow_half(a[0], b[0]), self.add_narrow_half(a[1], b[1]));
         // SAFETY: joining two 128-bit registers, AVX, which `self` proves.
         unsafe { _mm256_set_m128(high, low) }
+    }
+}
+
+impl Avx2 {
+    /// Rounds the sum to odd in 53 bits and that to nearest in 24, which is one rounding of the exact sum.
+    #[inline(always)]
+    fn add_narrow_half(self, a: __m256d, b: __m256d) -> __m128 {
+        // SAFETY: arithmetic, compares and 64-bit integer logic in registers, AVX and AVX2, which `self` proves.
+        unsafe {
+            let sum = _mm256_add_pd(a, b);
+            let b_part = _mm256_sub_pd(sum, a);
+            let a_lost = _mm256_sub_pd(a, _mm256_sub_pd(sum, b_part));
+            let lost = _mm256_add_pd(a_lost, _mm256_sub_pd(b, b_part));
+            let bits = _mm256_castpd_si256(sum);
+            // An even last bit of an inexact sum moves by one: away from zero if what was lost has the sum's sign.
+            let inexact = _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_NEQ_OQ>(lost, _mm256_setzero_pd()));
+            let step = _mm256_andnot_si256(bits, _mm256_and_si256(inexact, _mm256_set1_epi64x(1)));
+            let inward = _mm256_srli_epi64::<63>(_mm256_castpd_si256(_mm256_xor_pd(lost, sum)));
+            let twice_back = _mm256_slli_epi64::<1>(_mm256_and_si256(inward, step));
+            let moved = _mm256_sub_epi64(_mm256_add_epi64(bits, step), twice_back);
+            _mm256_cvtpd_ps(_mm256_castsi256_pd(moved))
+        }
     }
 }
 

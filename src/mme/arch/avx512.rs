@@ -4,8 +4,9 @@
 use std::arch::x86_64::*;
 
 use crate::fp8::Isa;
+use crate::mme::decode::Decoder;
 use crate::mme::kernel::{self, Kernel};
-use crate::mme::simd::Simd;
+use crate::mme::simd::{Simd, transpose};
 
 /// Proof that this machine has the instructions: [`Avx512::new`] is the only way to get one.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +55,7 @@ impl Simd for Avx512 {
         max_bytes(a: __m512i, b: __m512i) -> __m512i = _mm512_max_epi8(a, b);
         splat(x: f32) -> __m512 = _mm512_set1_ps(x);
         mul(a: __m512, b: __m512) -> __m512 = _mm512_mul_ps(a, b);
+        mul_add(a: __m512, b: __m512, c: __m512) -> __m512 = _mm512_fmadd_ps(a, b, c);
         truncate(x: __m512) -> __m512i = _mm512_cvttps_epi32(x);
         to_float_toward_zero(x: __m512i) -> __m512
             = _mm512_cvt_roundepi32_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(x);
@@ -124,26 +126,250 @@ impl Simd for Avx512 {
         }
     }
 
-    /// Rounds the sum to odd in 53 bits and that to nearest in 24, which is one rounding of the exact sum.
     #[inline(always)]
     fn add_narrow(self, a: [__m512d; 2], b: [__m512d; 2]) -> __m512 {
-        const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
-        const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
-        let odd = |a: __m512d, b: __m512d| {
-            // SAFETY: additions with embedded rounding and mask logic in registers, AVX-512F and DQ, which `self`
-            // proves.
-            unsafe {
-                // The two neighbours of an inexact sum differ in their last bit: take the odd one. An exact sum is
-                // both of them. A sum of exactly zero must be +0, which rounding up gives.
-                let (down, up) = (_mm512_add_round_pd::<DOWN>(a, b), _mm512_add_round_pd::<UP>(a, b));
-                let is_odd = _mm512_test_epi64_mask(_mm512_castpd_si512(down), _mm512_set1_epi64(1));
-                _mm512_cvtpd_ps(_mm512_mask_blend_pd(is_odd, up, down))
-            }
-        };
-        let (low, high) = (odd(a[0], b[0]), odd(a[1], b[1]));
+        let (low, high) = (self.add_narrow_half(a[0], b[0]), self.add_narrow_half(a[1], b[1]));
         // SAFETY: joining two 256-bit registers, AVX-512DQ, which `self` proves.
         unsafe { _mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high) }
     }
+
+    #[inline(always)]
+    fn spread_fp8(self, decoder: &Decoder, codes: &[u8], values: &mut [f32], exps: &mut [u8]) -> u64 {
+        let Some(format) = decoder.format else { return 0 };
+        let (values, exps) = (&mut values[..64], &mut exps[..64]);
+        let codes = self.load_bytes(codes);
+        let (low, high) = (self.load_bytes(&decoder.exps[..64]), self.load_bytes(&decoder.exps[64..]));
+        // A code without its sign, moved to where float32 has exponent and mantissa, is the value times
+        // 2^(bias - 127), denormals included.
+        let unit = self.splat(f32::from_bits((254 - u32::from(format.bias)) << 23));
+        let up = 23 - format.layout.mantissa_bits();
+        // SAFETY: shuffles, shifts, compares and multiplications in registers, AVX-512F, BW and VBMI, which `self`
+        // proves; the store writes the 64 bytes of `exps`, checked above.
+        unsafe {
+            let found = _mm512_permutex2var_epi8(low, codes, high);
+            _mm512_storeu_si512(exps.as_mut_ptr().cast(), _mm512_permutexvar_epi8(interleaved(), found));
+            let quarters = [
+                _mm512_castsi512_si128(codes),
+                _mm512_extracti32x4_epi32::<1>(codes),
+                _mm512_extracti32x4_epi32::<2>(codes),
+                _mm512_extracti32x4_epi32::<3>(codes),
+            ];
+            let (count, kept) = (_mm_cvtsi32_si128(up as i32), _mm512_set1_epi32(i32::MIN | 0x7F << up));
+            for (j, quarter) in quarters.into_iter().enumerate() {
+                let moved = _mm512_and_si512(_mm512_sll_epi32(_mm512_cvtepi8_epi32(quarter), count), kept);
+                self.store(_mm512_mul_ps(_mm512_castsi512_ps(moved), unit), &mut values[16 * j..]);
+            }
+            let unsigned = _mm512_and_si512(codes, _mm512_set1_epi8(0x7F));
+            let special = _mm512_cmpgt_epu8_mask(unsigned, _mm512_set1_epi8(decoder.max_finite as i8));
+            if special != 0 {
+                let mut again = [0; 64];
+                _mm512_storeu_si512(again.as_mut_ptr().cast(), codes);
+                decoder.patch_fp8(special, &again, values);
+            }
+            special
+        }
+    }
+
+    #[inline(always)]
+    fn spread_bf16(self, decoder: &Decoder, codes: &[u16], values: &mut [f32], exps: &mut [u8]) -> u64 {
+        let codes: &[u16; 64] = codes[..64].try_into().expect("64 elements");
+        let (values, exps) = (&mut values[..64], &mut exps[..64]);
+        // SAFETY: the loads read 32 elements each of the 64 of `codes`, the store writes the 64 bytes of `exps`; the
+        // rest is arithmetic in registers, AVX-512F, BW and VBMI, which `self` proves.
+        unsafe {
+            let from = codes.as_ptr();
+            let mut halves = [_mm512_loadu_si512(from.cast()), _mm512_loadu_si512(from.add(32).cast())];
+            let ones = _mm512_set1_epi16(0x7FFF);
+            let mut fields = halves;
+            for h in 0..2 {
+                let field = _mm512_and_si512(_mm512_srli_epi16::<7>(halves[h]), _mm512_set1_epi16(0xFF));
+                if decoder.flushes() {
+                    let denormal = _mm512_cmpeq_epi16_mask(field, _mm512_setzero_si512());
+                    let sign = _mm512_andnot_si512(ones, halves[h]);
+                    halves[h] = _mm512_mask_mov_epi16(halves[h], denormal, sign);
+                }
+                // A denormal has the exponent of the least normal number, zero that byte less the offset's range.
+                let zero = _mm512_testn_epi16_mask(halves[h], ones);
+                let field = _mm512_max_epi16(field, _mm512_set1_epi16(1));
+                let offset = _mm512_sub_epi16(field, _mm512_set1_epi16(decoder.offset() as i16));
+                fields[h] = _mm512_mask_mov_epi16(offset, zero, _mm512_set1_epi16(-128));
+                let parts = [_mm512_castsi512_si256(halves[h]), _mm512_extracti64x4_epi64::<1>(halves[h])];
+                for (i, half) in parts.into_iter().enumerate() {
+                    let wide = _mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(half));
+                    self.store(_mm512_castsi512_ps(wide), &mut values[32 * h + 16 * i..]);
+                }
+            }
+            let limit = _mm512_set1_epi16((decoder.limit() - decoder.offset()) as i16);
+            let low = _mm512_cmpgt_epi16_mask(fields[0], limit);
+            let high = _mm512_cmpgt_epi16_mask(fields[1], limit);
+            let low_bytes = _mm512_castsi256_si512(_mm512_cvtsepi16_epi8(fields[0]));
+            let found = _mm512_inserti64x4::<1>(low_bytes, _mm512_cvtsepi16_epi8(fields[1]));
+            _mm512_storeu_si512(exps.as_mut_ptr().cast(), _mm512_permutexvar_epi8(interleaved(), found));
+            u64::from(low) | u64::from(high) << 32
+        }
+    }
+
+    #[inline(always)]
+    fn transpose_bytes(self, rows: &[&[u8]], depth: usize, tile: &mut [u8]) {
+        if rows.len() < 64 || depth < 64 {
+            return transpose(rows, depth, 64, tile);
+        }
+        for half in 0..2 {
+            // Dwords first, sixteen rows at a time: lane i of `dwords[g][d]` has four elements of row 16 * g + i.
+            let mut dwords = [[self.splat_int(0); 8]; 4];
+            for (g, dwords) in dwords.iter_mut().enumerate() {
+                let mut of_row = [self.splat_int(0); 16];
+                for (i, row) in of_row.iter_mut().enumerate() {
+                    let from: &[u8; 32] = rows[16 * g + i][32 * half..][..32].try_into().expect("32 bytes");
+                    // SAFETY: the array has the 32 bytes that the load reads; `self` proves AVX2 and AVX-512F.
+                    *row = unsafe { _mm512_castsi256_si512(_mm256_loadu_si256(from.as_ptr().cast())) };
+                }
+                *dwords = self.transpose_dwords(of_row);
+            }
+            for d in 0..8 {
+                // Four bytes of each of 64 rows to 64 bytes of each of four columns.
+                let [a, b, c, e] = [dwords[0][d], dwords[1][d], dwords[2][d], dwords[3][d]];
+                // SAFETY: byte shuffles in registers, AVX-512VBMI, which `self` proves.
+                let columns = unsafe {
+                    let (even, odd) = (pick(0), pick(2));
+                    let (ab0, ab1) =
+                        (_mm512_permutex2var_epi8(a, even, b), _mm512_permutex2var_epi8(a, odd, b));
+                    let (ce0, ce1) =
+                        (_mm512_permutex2var_epi8(c, even, e), _mm512_permutex2var_epi8(c, odd, e));
+                    [
+                        _mm512_shuffle_i64x2::<0b01_00_01_00>(ab0, ce0),
+                        _mm512_shuffle_i64x2::<0b11_10_11_10>(ab0, ce0),
+                        _mm512_shuffle_i64x2::<0b01_00_01_00>(ab1, ce1),
+                        _mm512_shuffle_i64x2::<0b11_10_11_10>(ab1, ce1),
+                    ]
+                };
+                for (i, column) in columns.into_iter().enumerate() {
+                    let at = (32 * half + 4 * d + i) * 64;
+                    let to: &mut [u8; 64] = (&mut tile[at..at + 64]).try_into().expect("64 bytes");
+                    // SAFETY: the array is ours alone and has the 64 bytes that the store writes; `self` proves
+                    // AVX-512F.
+                    unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), column) }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn transpose_words(self, rows: &[&[u16]], depth: usize, tile: &mut [u16]) {
+        if rows.len() < 64 || depth < 64 {
+            return transpose(rows, depth, 64, tile);
+        }
+        for (g, rows) in rows.as_chunks::<16>().0.iter().take(4).enumerate() {
+            for quarter in 0..4 {
+                let mut of_row = [self.splat_int(0); 16];
+                for (to, row) in of_row.iter_mut().zip(rows) {
+                    let from: &[u16; 16] = row[16 * quarter..][..16].try_into().expect("16 elements");
+                    // SAFETY: the array has the 32 bytes that the load reads; `self` proves AVX2 and AVX-512F.
+                    *to = unsafe { _mm512_castsi256_si512(_mm256_loadu_si256(from.as_ptr().cast())) };
+                }
+                for (d, dwords) in self.transpose_dwords(of_row).into_iter().enumerate() {
+                    // SAFETY: narrowing and a shift in registers, AVX-512F, which `self` proves.
+                    let columns = unsafe {
+                        [
+                            _mm512_cvtepi32_epi16(dwords),
+                            _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(dwords)),
+                        ]
+                    };
+                    for (i, column) in columns.into_iter().enumerate() {
+                        let at = (16 * quarter + 2 * d + i) * 64 + 16 * g;
+                        let to: &mut [u16; 16] = (&mut tile[at..at + 16]).try_into().expect("16 elements");
+                        // SAFETY: the array is ours alone and has the 32 bytes that the store writes; `self` proves
+                        // AVX2.
+                        unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), column) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Avx512 {
+    /// Rounds the sum to odd in 53 bits and that to nearest in 24, which is one rounding of the exact sum.
+    #[inline(always)]
+    fn add_narrow_half(self, a: __m512d, b: __m512d) -> __m256 {
+        const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+        const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
+        // SAFETY: additions with embedded rounding and mask logic in registers, AVX-512F and DQ, which `self` proves.
+        unsafe {
+            // The two neighbours of an inexact sum differ in their last bit: take the odd one. An exact sum is both
+            // of them. A sum of exactly zero must be +0, which rounding up gives.
+            let (down, up) = (_mm512_add_round_pd::<DOWN>(a, b), _mm512_add_round_pd::<UP>(a, b));
+            let is_odd = _mm512_test_epi64_mask(_mm512_castpd_si512(down), _mm512_set1_epi64(1));
+            _mm512_cvtpd_ps(_mm512_mask_blend_pd(is_odd, up, down))
+        }
+    }
+
+    /// The lower eight dwords of each of sixteen rows to eight columns of sixteen dwords.
+    #[inline(always)]
+    fn transpose_dwords(self, rows: [__m512i; 16]) -> [__m512i; 8] {
+        let mut out = rows;
+        // SAFETY: inserts, unpacks and shuffles in registers, AVX-512F, which `self` proves.
+        unsafe {
+            // Rows i and i + 8 share a register, then each 128-bit lane is transposed four by four.
+            let mut pairs = [out[0]; 8];
+            for i in 0..8 {
+                pairs[i] = _mm512_inserti64x4::<1>(out[i], _mm512_castsi512_si256(out[i + 8]));
+            }
+            for half in 0..2 {
+                let [a, b, c, d] =
+                    [pairs[4 * half], pairs[4 * half + 1], pairs[4 * half + 2], pairs[4 * half + 3]];
+                let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
+                let (ab_high, cd_high) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
+                out[4 * half] = _mm512_unpacklo_epi64(ab, cd);
+                out[4 * half + 1] = _mm512_unpackhi_epi64(ab, cd);
+                out[4 * half + 2] = _mm512_unpacklo_epi64(ab_high, cd_high);
+                out[4 * half + 3] = _mm512_unpackhi_epi64(ab_high, cd_high);
+            }
+            // Lane 0 has dwords 0 to 3 of the rows below 8, lane 1 dwords 4 to 7, lanes 2 and 3 those of the others.
+            let low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+            let high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+            for i in 0..8 {
+                let index = if i < 4 { low } else { high };
+                pairs[i] = _mm512_permutex2var_epi64(out[i % 4], index, out[4 + i % 4]);
+            }
+            pairs
+        }
+    }
+}
+
+/// Index of bytes for `permutex2var`: of two vectors of sixteen dwords, byte `first` of each dword, then byte
+/// `first + 1` of each.
+#[inline(always)]
+fn pick(first: u8) -> __m512i {
+    const fn index(first: u8) -> [u8; 64] {
+        let mut index = [0; 64];
+        let mut i = 0;
+        while i < 64 {
+            index[i] = 4 * (i as u8 % 32) + first + i as u8 / 32;
+            i += 1;
+        }
+        index
+    }
+    const PICKS: [[u8; 64]; 2] = [index(0), index(2)];
+    let picked = if first == 0 { &PICKS[0] } else { &PICKS[1] };
+    // SAFETY: an array of 64 bytes and a register of as many; any bits are valid in both.
+    unsafe { std::mem::transmute(*picked) }
+}
+
+/// Index of bytes that puts byte `16 * j + i` at `4 * i + j`.
+#[inline(always)]
+fn interleaved() -> __m512i {
+    const INDEX: [u8; 64] = {
+        let mut index = [0; 64];
+        let mut at = 0;
+        while at < 64 {
+            index[at] = (16 * (at % 4) + at / 4) as u8;
+            at += 1;
+        }
+        index
+    };
+    // SAFETY: an array of 64 bytes and a register of as many; any bits are valid in both.
+    unsafe { std::mem::transmute(INDEX) }
 }
 
 /// From one bit per byte `4 * i + j` to bit `16 * j + i`.

@@ -10,8 +10,12 @@ pub(in crate::mme) struct Portable;
 const LANES: usize = 8;
 
 #[inline(always)]
-fn map<T: Copy, U, const N: usize>(a: [T; N], f: impl Fn(T) -> U) -> [U; N] {
-    a.map(f)
+fn map<T: Copy, U: Copy + Default, const N: usize>(a: [T; N], f: impl Fn(T) -> U) -> [U; N] {
+    let mut out = [U::default(); N];
+    for i in 0..N {
+        out[i] = f(a[i]);
+    }
+    out
 }
 
 #[inline(always)]
@@ -133,6 +137,12 @@ impl Simd for Portable {
     #[inline(always)]
     fn mul(self, a: Self::F, b: Self::F) -> Self::F {
         zip(a, b, |a, b| a * b)
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F {
+        // Not fused: without an instruction for it that would be a function call.
+        zip(zip(a, b, |a, b| a * b), c, |product, c| product + c)
     }
 
     #[inline(always)]
