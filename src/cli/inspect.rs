@@ -26,7 +26,8 @@ pub(super) fn run(arguments: &InspectArguments, is_quiet: bool) -> Result<Outcom
         write_result(&table::render(&inspection))?;
     }
     if let Some(path) = &arguments.report {
-        std::fs::write(path, report::render(&inspection))
+        let run = report::Run::of_this_process(options.device, options.strict);
+        std::fs::write(path, report::render(&inspection, &run))
             .map_err(|source| CommandError::Write { what: path.display().to_string(), source })?;
     }
     Ok(if inspection.is_fine(options.strict) { Outcome::Fine } else { Outcome::ModelHasErrors })

@@ -1,6 +1,7 @@
 //! The command line: arguments, output for people and for programs, exit codes.
 
 mod args;
+mod display;
 mod inspect;
 mod logging;
 mod progress;
