@@ -40,15 +40,16 @@ impl Batch<'_> {
         super::error::check_len("query_start_loc", self.query_start_loc.len(), count + 1)?;
         let ends = (self.query_start_loc[0], self.query_start_loc[count]);
         if ends != (0, tokens) {
-            let reason = format!("query_start_loc runs from {} to {}; it must run from 0 to {tokens}", ends.0, ends.1);
+            let reason =
+                format!("query_start_loc runs from {} to {}; it must run from 0 to {tokens}", ends.0, ends.1);
             return Err(AttentionError::Batch { sequence: count.saturating_sub(1), reason });
         }
         let mut sequences = Vec::with_capacity(count);
         for (number, (bounds, len)) in self.query_start_loc.windows(2).zip(self.seq_lens).enumerate() {
             let fail = |reason| AttentionError::Batch { sequence: number, reason };
-            let tokens = bounds[1].checked_sub(bounds[0]).ok_or_else(|| {
-                fail(format!("query_start_loc falls from {} to {}", bounds[0], bounds[1]))
-            })?;
+            let tokens = bounds[1]
+                .checked_sub(bounds[0])
+                .ok_or_else(|| fail(format!("query_start_loc falls from {} to {}", bounds[0], bounds[1])))?;
             if *len < tokens {
                 return Err(fail(format!("{tokens} query tokens of {len} in all")));
             }

@@ -29,7 +29,9 @@ impl MhaAttention {
         scales: AttentionScales,
         options: AttentionOptions,
     ) -> Result<Self, AttentionError> {
-        for (what, value) in [("head_dim", head_dim), ("v_head_dim", v_head_dim), ("num_kv_heads", num_kv_heads)] {
+        for (what, value) in
+            [("head_dim", head_dim), ("v_head_dim", v_head_dim), ("num_kv_heads", num_kv_heads)]
+        {
             if value == 0 {
                 return Err(AttentionError::Size { what, value, allowed: "it must be positive".to_owned() });
             }
@@ -56,8 +58,11 @@ impl MhaAttention {
         (q, k, v): (&[bf16], &[bf16], &[bf16]),
         batch: &Batch<'_>,
     ) -> Result<Vec<f32>, AttentionError> {
-        let (q_row, k_row, v_row) =
-            (self.num_heads * self.head_dim, self.num_kv_heads * self.head_dim, self.num_kv_heads * self.v_head_dim);
+        let (q_row, k_row, v_row) = (
+            self.num_heads * self.head_dim,
+            self.num_kv_heads * self.head_dim,
+            self.num_kv_heads * self.v_head_dim,
+        );
         let tokens = q.len() / q_row;
         check_len("q", q.len(), tokens * q_row)?;
         check_len("k", k.len(), tokens * k_row)?;
@@ -73,7 +78,9 @@ impl MhaAttention {
             let context_tokens = sequence.context_tokens();
             let (mut keys, mut values) = match (context_tokens, cache) {
                 (0, _) => (Vec::new(), Vec::new()),
-                (_, None) => return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens }),
+                (_, None) => {
+                    return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens });
+                }
                 (_, Some(cache)) => {
                     let slots = batch.slots(&sequence, context_tokens, &cache.key.layout)?;
                     (cache.key.read(device, &slots)?, cache.value.read(device, &slots)?)
@@ -81,7 +88,8 @@ impl MhaAttention {
             };
             keys.extend(new(k, k_row));
             values.extend(new(v, v_row));
-            let fp8 = cache.filter(|cache| self.options.fp8_prefill && cache.key.layout.dtype == StorageDtype::Fp8);
+            let fp8 =
+                cache.filter(|cache| self.options.fp8_prefill && cache.key.layout.dtype == StorageDtype::Fp8);
             let kernel = PrefillKernel {
                 q: &q[rows.start * q_row..rows.end * q_row],
                 k: &keys,
@@ -121,7 +129,8 @@ impl MhaAttention {
         self.check_cache(cache)?;
         let sequences = batch.sequences(tokens)?;
         let layout = &cache.key.layout;
-        let blocks = sequences.iter().map(|s| batch.blocks(s, s.len, layout)).collect::<Result<Vec<_>, _>>()?;
+        let blocks =
+            sequences.iter().map(|s| batch.blocks(s, s.len, layout)).collect::<Result<Vec<_>, _>>()?;
         let sequences: Vec<_> = sequences
             .iter()
             .zip(&blocks)
@@ -161,7 +170,11 @@ impl MhaAttention {
             ("the cache's v_head_dim", value.dim, self.v_head_dim),
         ] {
             if value != expected {
-                return Err(AttentionError::Size { what, value, allowed: format!("the layer has {expected}") });
+                return Err(AttentionError::Size {
+                    what,
+                    value,
+                    allowed: format!("the layer has {expected}"),
+                });
             }
         }
         Ok(())

@@ -5,7 +5,9 @@ use half::bf16;
 use super::error::check_len;
 use super::{AttentionError, AttentionOptions, AttentionScales, Batch};
 use crate::cache::{MlaCache, PlaneScale, join};
-use crate::device::{DecodeKernel, DecodeSequence, Device, Fp8Prefill, PrefillKernel, QueryScale, StorageDtype, Values};
+use crate::device::{
+    DecodeKernel, DecodeSequence, Device, Fp8Prefill, PrefillKernel, QueryScale, StorageDtype, Values,
+};
 
 /// The sizes of an MLA layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +67,9 @@ impl MlaAttention {
         let heads = || kv_b_proj.chunks_exact(head_rows * kv_lora_rank);
         let key = |head: &[bf16]| head[..qk_nope_head_dim * kv_lora_rank].to_vec();
         let transposed = |head: &[bf16]| {
-            (0..kv_lora_rank).flat_map(|c| (0..qk_nope_head_dim).map(move |r| head[r * kv_lora_rank + c])).collect()
+            (0..kv_lora_rank)
+                .flat_map(|c| (0..qk_nope_head_dim).map(move |r| head[r * kv_lora_rank + c]))
+                .collect()
         };
         Ok(Self {
             shape,
@@ -109,10 +113,12 @@ impl MlaAttention {
             let context_tokens = sequence.context_tokens();
             let mut latents = match (context_tokens, cache) {
                 (0, _) => Vec::new(),
-                (_, None) => return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens }),
-                (_, Some(cache)) => {
-                    cache.latent.read(device, &batch.slots(&sequence, context_tokens, &cache.latent.layout)?)?
+                (_, None) => {
+                    return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens });
                 }
+                (_, Some(cache)) => cache
+                    .latent
+                    .read(device, &batch.slots(&sequence, context_tokens, &cache.latent.layout)?)?,
             };
             latents.extend_from_slice(&new_latents[rows.start * latent_row..rows.end * latent_row]);
             let (k, v) = self.expand(device, &latents)?;
@@ -162,7 +168,8 @@ impl MlaAttention {
         let q = join(&absorbed, kv_lora_rank, q_pe, qk_rope_head_dim);
         let layout = &cache.latent.layout;
         let sequences = batch.sequences(tokens)?;
-        let blocks = sequences.iter().map(|s| batch.blocks(s, s.len, layout)).collect::<Result<Vec<_>, _>>()?;
+        let blocks =
+            sequences.iter().map(|s| batch.blocks(s, s.len, layout)).collect::<Result<Vec<_>, _>>()?;
         let sequences: Vec<_> = sequences
             .iter()
             .zip(&blocks)
@@ -206,14 +213,22 @@ impl MlaAttention {
             ("the cache's qk_rope_head_dim", cache.qk_rope_head_dim, self.shape.qk_rope_head_dim),
         ] {
             if value != expected {
-                return Err(AttentionError::Size { what, value, allowed: format!("the layer has {expected}") });
+                return Err(AttentionError::Size {
+                    what,
+                    value,
+                    allowed: format!("the layer has {expected}"),
+                });
             }
         }
         Ok(())
     }
 
     /// Keys `[tokens, num_heads, qk_nope_head_dim + qk_rope_head_dim]` and values `[tokens, num_heads, v_head_dim]`.
-    fn expand<D: Device>(&self, device: &D, latents: &[bf16]) -> Result<(Vec<bf16>, Vec<bf16>), AttentionError> {
+    fn expand<D: Device>(
+        &self,
+        device: &D,
+        latents: &[bf16],
+    ) -> Result<(Vec<bf16>, Vec<bf16>), AttentionError> {
         let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim } = self.shape;
         let tokens = latents.len() / (kv_lora_rank + qk_rope_head_dim);
         let rows = latents.chunks_exact(kv_lora_rank + qk_rope_head_dim);
@@ -228,7 +243,8 @@ impl MlaAttention {
             device.project(&kv_c, &self.value_rows[head], kv_lora_rank, &mut value)?;
             for (token, latent) in rows.clone().enumerate() {
                 let key = &mut k[(token * num_heads + head) * dim..][..dim];
-                key[..qk_nope_head_dim].copy_from_slice(&nope[token * qk_nope_head_dim..][..qk_nope_head_dim]);
+                key[..qk_nope_head_dim]
+                    .copy_from_slice(&nope[token * qk_nope_head_dim..][..qk_nope_head_dim]);
                 key[qk_nope_head_dim..].copy_from_slice(&latent[kv_lora_rank..]);
                 v[(token * num_heads + head) * v_head_dim..][..v_head_dim]
                     .copy_from_slice(&value[token * v_head_dim..][..v_head_dim]);

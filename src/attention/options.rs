@@ -36,7 +36,7 @@ impl AttentionOptions {
     }
 
     pub(super) fn check(&self, num_heads: usize) -> Result<(), AttentionError> {
-        let value = |what, value: f32, is_positive| {
+        let value = |what, value: f32, is_positive: bool| {
             let fits = value.is_finite() && (!is_positive || value > 0.0);
             if fits { Ok(()) } else { Err(AttentionError::Value { what, value, is_positive }) }
         };

@@ -43,7 +43,9 @@ pub enum CacheError {
         value: f32,
     },
     /// A slot outside the cache.
-    #[error("slot {slot} at index {index} of the slot mapping; the cache has slots 0 to {last}, its pad block included")]
+    #[error(
+        "slot {slot} at index {index} of the slot mapping; the cache has slots 0 to {last}, its pad block included"
+    )]
     Slot {
         /// The slot.
         slot: i64,
@@ -95,7 +97,9 @@ pub enum CacheError {
         expected: String,
     },
     /// A block that was stored with other scales.
-    #[error("the block was stored with other scales (fingerprint {found:016x}, this cache has {expected:016x})")]
+    #[error(
+        "the block was stored with other scales (fingerprint {found:016x}, this cache has {expected:016x})"
+    )]
     Fingerprint {
         /// Of the block.
         found: u64,

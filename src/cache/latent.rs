@@ -57,7 +57,11 @@ impl<P> MlaCache<P> {
     ///
     /// # Errors
     /// A slot is outside the cache.
-    pub fn read<D: Device<Plane = P>>(&self, device: &D, slot_mapping: &[i64]) -> Result<Vec<bf16>, CacheError> {
+    pub fn read<D: Device<Plane = P>>(
+        &self,
+        device: &D,
+        slot_mapping: &[i64],
+    ) -> Result<Vec<bf16>, CacheError> {
         self.latent.read(device, &check_slots(&self.latent.layout, slot_mapping)?)
     }
 
@@ -65,7 +69,11 @@ impl<P> MlaCache<P> {
     ///
     /// # Errors
     /// A block id is outside the cache. Nothing is copied then.
-    pub fn copy_blocks<D: Device<Plane = P>>(&mut self, device: &D, pairs: &[(i32, i32)]) -> Result<(), CacheError> {
+    pub fn copy_blocks<D: Device<Plane = P>>(
+        &mut self,
+        device: &D,
+        pairs: &[(i32, i32)],
+    ) -> Result<(), CacheError> {
         let pairs = check_pairs(&self.latent, pairs)?;
         device.copy_blocks(&self.latent.layout, &mut self.latent.memory, &pairs)?;
         Ok(())
@@ -75,7 +83,11 @@ impl<P> MlaCache<P> {
     ///
     /// # Errors
     /// The block id is outside the cache.
-    pub fn export_block<D: Device<Plane = P>>(&self, device: &D, block: i32) -> Result<BlockImage, CacheError> {
+    pub fn export_block<D: Device<Plane = P>>(
+        &self,
+        device: &D,
+        block: i32,
+    ) -> Result<BlockImage, CacheError> {
         let block = check_block(&self.latent.layout, block)?;
         let planes = vec![self.latent.export(device, block)?];
         Ok(BlockImage { generation: self.generation, fingerprint: self.fingerprint(), planes })

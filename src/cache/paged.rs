@@ -21,10 +21,11 @@ pub(super) fn check_slots(layout: &PlaneLayout, slot_mapping: &[i64]) -> Result<
         .iter()
         .enumerate()
         .map(|(index, slot)| {
-            usize::try_from(*slot)
-                .ok()
-                .filter(|slot| *slot <= last)
-                .ok_or(CacheError::Slot { slot: *slot, index, last })
+            usize::try_from(*slot).ok().filter(|slot| *slot <= last).ok_or(CacheError::Slot {
+                slot: *slot,
+                index,
+                last,
+            })
         })
         .collect()
 }
@@ -90,7 +91,11 @@ impl<P> Paged<P> {
         }
     }
 
-    pub(super) fn export<D: Device<Plane = P>>(&self, device: &D, block: usize) -> Result<PlaneImage, CacheError> {
+    pub(super) fn export<D: Device<Plane = P>>(
+        &self,
+        device: &D,
+        block: usize,
+    ) -> Result<PlaneImage, CacheError> {
         let layout = &self.layout;
         Ok(PlaneImage {
             dtype: layout.dtype,

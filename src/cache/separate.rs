@@ -70,7 +70,11 @@ impl<P> MhaCache<P> {
     ///
     /// # Errors
     /// A block id is outside the cache. Nothing is copied then.
-    pub fn copy_blocks<D: Device<Plane = P>>(&mut self, device: &D, pairs: &[(i32, i32)]) -> Result<(), CacheError> {
+    pub fn copy_blocks<D: Device<Plane = P>>(
+        &mut self,
+        device: &D,
+        pairs: &[(i32, i32)],
+    ) -> Result<(), CacheError> {
         let pairs = check_pairs(&self.key, pairs)?;
         device.copy_blocks(&self.key.layout, &mut self.key.memory, &pairs)?;
         device.copy_blocks(&self.value.layout, &mut self.value.memory, &pairs)?;
@@ -81,7 +85,11 @@ impl<P> MhaCache<P> {
     ///
     /// # Errors
     /// The block id is outside the cache.
-    pub fn export_block<D: Device<Plane = P>>(&self, device: &D, block: i32) -> Result<BlockImage, CacheError> {
+    pub fn export_block<D: Device<Plane = P>>(
+        &self,
+        device: &D,
+        block: i32,
+    ) -> Result<BlockImage, CacheError> {
         let block = check_block(&self.key.layout, block)?;
         let planes = vec![self.key.export(device, block)?, self.value.export(device, block)?];
         Ok(BlockImage { generation: self.generation, fingerprint: self.fingerprint(), planes })
@@ -112,7 +120,10 @@ impl<P> MhaCache<P> {
     }
 }
 
-pub(super) fn check_pairs<P>(plane: &Paged<P>, pairs: &[(i32, i32)]) -> Result<Vec<(usize, usize)>, CacheError> {
+pub(super) fn check_pairs<P>(
+    plane: &Paged<P>,
+    pairs: &[(i32, i32)],
+) -> Result<Vec<(usize, usize)>, CacheError> {
     let check = |block| check_block(&plane.layout, block);
     pairs.iter().map(|(from, to)| Ok((check(*from)?, check(*to)?))).collect()
 }

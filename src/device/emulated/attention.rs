@@ -7,7 +7,7 @@ use super::products::Products;
 use super::query::QueryRows;
 use super::softmax::softmax;
 use crate::device::{DeviceError, Modifiers, QueryScale};
-use crate::fp8::{Format, Quantizer, Encoder, bf16_from_f32};
+use crate::fp8::{Encoder, Format, Quantizer, bf16_from_f32};
 use crate::mme::{Elements, Matrix, Right};
 
 /// Query tokens that are computed together: bounds the memory of their scores.
@@ -56,7 +56,8 @@ impl Attend<'_> {
     pub(super) fn scatter(&self, rows: &[f32], out: &mut [f32]) {
         let width = self.group * self.value.rows.dim;
         for (token, row) in rows.chunks_exact(width).enumerate() {
-            let at = ((self.first_token + token) * self.num_heads + self.kv_head * self.group) * self.value.rows.dim;
+            let at = ((self.first_token + token) * self.num_heads + self.kv_head * self.group)
+                * self.value.rows.dim;
             out[at..at + width].copy_from_slice(row);
         }
     }
@@ -66,7 +67,13 @@ impl Attend<'_> {
         self.context_tokens - self.tokens + token
     }
 
-    fn tile(&self, products: &Products, first: usize, tokens: usize, out: &mut Vec<f32>) -> Result<(), DeviceError> {
+    fn tile(
+        &self,
+        products: &Products,
+        first: usize,
+        tokens: usize,
+        out: &mut Vec<f32>,
+    ) -> Result<(), DeviceError> {
         let rows = tokens * self.group;
         let query = self.query(products, first, tokens)?;
         // Keys behind the last query of the tile are seen by none of it. Leaving them out changes no bit: their
@@ -79,7 +86,8 @@ impl Attend<'_> {
             for score in row.iter_mut() {
                 *score = bf16_from_f32(*score * query.dequant[number] * self.key.dequant).to_f32();
             }
-            let (token, head) = (first + number / self.group, self.kv_head * self.group + number % self.group);
+            let (token, head) =
+                (first + number / self.group, self.kv_head * self.group + number % self.group);
             sums.push(softmax(self.modifiers, head, self.position(token), row));
         }
         let dim = self.value.rows.dim;

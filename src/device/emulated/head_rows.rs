@@ -49,8 +49,11 @@ impl<'a> HeadRows<'a> {
             EmulatedPlane::Bf16(values) => Store::Values(Cow::Borrowed(values)),
             EmulatedPlane::F32(values) => {
                 // The matrix engine takes bfloat16, and these are bfloat16 values.
-                let rows = runs.iter().flat_map(|(start, rows)| (0..*rows).map(move |row| start + row * layout.row()));
-                let gathered = rows.flat_map(|at| values[at..at + dim].iter().map(|v| bf16::from_f32(*v))).collect();
+                let rows = runs
+                    .iter()
+                    .flat_map(|(start, rows)| (0..*rows).map(move |row| start + row * layout.row()));
+                let gathered =
+                    rows.flat_map(|at| values[at..at + dim].iter().map(|v| bf16::from_f32(*v))).collect();
                 let runs = vec![(0, sequence.context_tokens)];
                 return Self { store: Store::Values(Cow::Owned(gathered)), runs, dim, stride: dim };
             }
@@ -102,7 +105,9 @@ impl<'a> QuantizedRows<'a> {
     /// One head's rows.
     pub(super) fn head(&self, head: usize) -> HeadRows<'_> {
         let (store, len, heads, dim) = match self {
-            Self::Codes { codes, format, heads, dim } => (Store::Codes(codes, *format), codes.len(), *heads, *dim),
+            Self::Codes { codes, format, heads, dim } => {
+                (Store::Codes(codes, *format), codes.len(), *heads, *dim)
+            }
             Self::Values { values, heads, dim } => {
                 (Store::Values(Cow::Borrowed(*values)), values.len(), *heads, *dim)
             }
@@ -124,8 +129,9 @@ pub(super) fn quantize_rows(
         Quantizer::kv_cache(generation, *quant)?.quant_bf16(values, codes)?;
         return Ok(());
     }
-    let quantizers =
-        (0..heads).map(|head| Quantizer::kv_cache(generation, quant.of(head))).collect::<Result<Vec<_>, _>>()?;
+    let quantizers = (0..heads)
+        .map(|head| Quantizer::kv_cache(generation, quant.of(head)))
+        .collect::<Result<Vec<_>, _>>()?;
     let pieces = values.chunks_exact(dim).zip(codes.chunks_exact_mut(dim));
     for (number, (values, codes)) in pieces.enumerate() {
         quantizers[number % heads].quant_bf16(values, codes)?;

@@ -12,7 +12,9 @@ use std::fmt;
 use half::bf16;
 use rayon::prelude::*;
 
-use super::{DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, StorageDtype, Values};
+use super::{
+    DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, StorageDtype, Values,
+};
 use crate::Generation;
 use crate::fp8::bf16_from_f32_slice;
 use crate::mme::{Elements, Matrix, Right};
@@ -163,7 +165,10 @@ impl Device for Emulated {
                 context_tokens: keys,
                 query_scale: kernel.fp8.map(|f| f.query_scale),
                 key: Side { rows: k.head(kv_head), dequant: kernel.fp8.map_or(1.0, |f| f.key.1.of(kv_head)) },
-                value: Side { rows: v.head(kv_head), dequant: kernel.fp8.map_or(1.0, |f| f.value.1.of(kv_head)) },
+                value: Side {
+                    rows: v.head(kv_head),
+                    dequant: kernel.fp8.map_or(1.0, |f| f.value.1.of(kv_head)),
+                },
                 prob: kernel.fp8.map(|f| f.prob),
                 modifiers: &kernel.modifiers,
             })
@@ -174,21 +179,20 @@ impl Device for Emulated {
     fn decode(&self, kernel: &DecodeKernel<'_, EmulatedPlane>, out: &mut [f32]) -> Result<(), DeviceError> {
         let (layout, kv_heads) = (kernel.key_layout, kernel.key_layout.heads);
         let is_fp8 = layout.dtype == StorageDtype::Fp8;
-        let rows = |plane: &'_ EmulatedPlane, layout, sequence, kv_head, dim| {
-            HeadRows::of_plane(self.generation, layout, plane, sequence, kv_head, dim)
-        };
+        let generation = self.generation;
         let mut tasks = Vec::with_capacity(kernel.sequences.len() * kv_heads);
         for sequence in kernel.sequences {
             for kv_head in 0..kv_heads {
                 let key_dequant = kernel.key_dequant.of(kv_head);
                 let value = match &kernel.values {
                     Values::Plane { layout, plane, dequant } => Side {
-                        rows: rows(plane, layout, sequence, kv_head, layout.dim),
+                        rows: HeadRows::of_plane(generation, layout, plane, sequence, kv_head, layout.dim),
                         dequant: dequant.of(kv_head),
                     },
-                    Values::KeyPrefix { dim } => {
-                        Side { rows: rows(kernel.key, layout, sequence, kv_head, *dim), dequant: key_dequant }
-                    }
+                    Values::KeyPrefix { dim } => Side {
+                        rows: HeadRows::of_plane(generation, layout, kernel.key, sequence, kv_head, *dim),
+                        dequant: key_dequant,
+                    },
                 };
                 tasks.push(Attend {
                     q: kernel.q,
@@ -200,7 +204,12 @@ impl Device for Emulated {
                     tokens: sequence.tokens,
                     context_tokens: sequence.context_tokens,
                     query_scale: is_fp8.then_some(kernel.query_scale),
-                    key: Side { rows: rows(kernel.key, layout, sequence, kv_head, layout.dim), dequant: key_dequant },
+                    key: Side {
+                        rows: HeadRows::of_plane(
+                            generation, layout, kernel.key, sequence, kv_head, layout.dim,
+                        ),
+                        dequant: key_dequant,
+                    },
                     value,
                     prob: is_fp8.then_some(kernel.prob),
                     modifiers: &kernel.modifiers,
@@ -214,7 +223,11 @@ impl Device for Emulated {
         let (m, n) = (a.len() / k, b.len() / k);
         let mut accumulators = vec![0.0; m * n];
         let right = [Matrix::new(Elements::Bf16(b), n, k)?];
-        self.products.multiply(Matrix::new(Elements::Bf16(a), m, k)?, Right::NByK(&right), &mut accumulators)?;
+        self.products.multiply(
+            Matrix::new(Elements::Bf16(a), m, k)?,
+            Right::NByK(&right),
+            &mut accumulators,
+        )?;
         bf16_from_f32_slice(&accumulators, out)?;
         Ok(())
     }

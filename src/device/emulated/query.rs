@@ -38,7 +38,9 @@ impl QueryRows {
             }
             QueryScale::Dynamic => {
                 let pieces = values.chunks_exact(dim).zip(codes.chunks_exact_mut(dim));
-                pieces.map(|(values, codes)| quantize_by_amax(generation, values, codes)).collect::<Result<_, _>>()?
+                pieces
+                    .map(|(values, codes)| quantize_by_amax(generation, values, codes))
+                    .collect::<Result<_, _>>()?
             }
         };
         Ok(Self { values, codes, format: Some(Format::kv_cache(generation)), dim, dequant })

@@ -8,7 +8,8 @@ use crate::device::Modifiers;
 /// The exponential is a portable implementation, so that results do not depend on the system's mathematics library.
 /// The vendor specifies none.
 pub(super) fn softmax(modifiers: &Modifiers<'_>, head: usize, position: usize, row: &mut [f32]) -> f32 {
-    let first = modifiers.sliding_window.map_or(0, |window| (position + 1).saturating_sub(window)).min(row.len());
+    let first =
+        modifiers.sliding_window.map_or(0, |window| (position + 1).saturating_sub(window)).min(row.len());
     let end = (position + 1).min(row.len());
     row[..first].fill(0.0);
     row[end..].fill(0.0);
