@@ -2,6 +2,7 @@
 
 pub mod attention;
 pub mod cache;
+pub mod check;
 pub mod checkpoint;
 pub mod device;
 pub mod fp8;

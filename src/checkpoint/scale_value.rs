@@ -61,7 +61,7 @@ pub(crate) fn read_scale(
 
 /// Unaligned little-endian floats as float32. F64 is rounded to nearest; what overflows becomes infinite and is
 /// refused with all that is not finite.
-fn read_floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
+pub(crate) fn read_floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
     Some(match dtype {
         Dtype::F32 => bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
         Dtype::BF16 => bytes.as_chunks::<2>().0.iter().map(|b| bf16::from_le_bytes(*b).to_f32()).collect(),
