@@ -20,7 +20,9 @@ pub enum CheckError {
         wanted: String,
     },
     /// Ranks that cannot share the query heads.
-    #[error("{size} ranks cannot share the {num_heads} query heads of layer {layer}: one must divide the other")]
+    #[error(
+        "{size} ranks cannot share the {num_heads} query heads of layer {layer}: one must divide the other"
+    )]
     QueryHeads {
         /// The number of ranks.
         size: usize,

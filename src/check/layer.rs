@@ -43,7 +43,8 @@ impl Layer<'_> {
         let slots: Vec<i64> = (0..tokens as i64).collect();
         let block_table: Vec<i32> = (0..blocks as i32).collect();
         let query_start_loc = [0, tokens];
-        let batch = Batch { query_start_loc: &query_start_loc, seq_lens: &[tokens], block_table: &block_table };
+        let batch =
+            Batch { query_start_loc: &query_start_loc, seq_lens: &[tokens], block_table: &block_table };
         let options = self.scoring.options.clone();
         match (self.shape, self.activations) {
             (LayerShape::Mha { heads, kv_heads, head_dim, v_head_dim }, Activations::Mha { q, k, v, .. }) => {
@@ -97,8 +98,10 @@ impl Layer<'_> {
                     StoredPart::count(name, device.generation(), values, (1, dim), &scales.k.quant, codes)
                         .map_err(DeviceError::from)
                 };
-                let parts =
-                    vec![part("kv_c", kv_c, 0, *kv_lora_rank)?, part("k_pe", k_pe, *kv_lora_rank, *rope_dim)?];
+                let parts = vec![
+                    part("kv_c", kv_c, 0, *kv_lora_rank)?,
+                    part("k_pe", k_pe, *kv_lora_rank, *rope_dim)?,
+                ];
                 let digest = digest(std::iter::once(&stored));
                 Ok(Run { prefill, decode, stored: StoredCache::new(digest, parts) })
             }
@@ -109,7 +112,10 @@ impl Layer<'_> {
 
 /// A layer's activations are made for its shape, so this is not reached.
 fn mismatch() -> AttentionError {
-    AttentionError::Batch { sequence: 0, reason: "the activations are not those of this kind of layer".to_owned() }
+    AttentionError::Batch {
+        sequence: 0,
+        reason: "the activations are not those of this kind of layer".to_owned(),
+    }
 }
 
 fn images(

@@ -40,7 +40,10 @@ pub(super) fn attend(
                 let (key_rows, value_rows) = own.split_at(nope_dim * kv_lora_rank);
                 let expand = |weight: &[f64], dim: usize| -> Vec<f64> {
                     let weight = || weight.chunks_exact(*kv_lora_rank).take(dim);
-                    latents.chunks_exact(*kv_lora_rank).flat_map(|x| weight().map(move |w| dot(x, w))).collect()
+                    latents
+                        .chunks_exact(*kv_lora_rank)
+                        .flat_map(|x| weight().map(move |w| dot(x, w)))
+                        .collect()
                 };
                 Head {
                     q: beside(

@@ -101,9 +101,10 @@ mod tests {
     fn the_largest_value_itself_does_not_saturate() {
         // On Gaudi2 240 is the largest value and 248 the first that does not round to it; on Gaudi3 448 and 464, whose
         // tie goes to the even code below.
-        for (generation, inside, beyond) in
-            [(Generation::Gaudi2, [240.0, 247.0], [248.0, 1e6]), (Generation::Gaudi3, [448.0, 464.0], [466.0, 1e6])]
-        {
+        for (generation, inside, beyond) in [
+            (Generation::Gaudi2, [240.0, 247.0], [248.0, 1e6]),
+            (Generation::Gaudi3, [448.0, 464.0], [466.0, 1e6]),
+        ] {
             let count = |values: &[f32]| {
                 let values: Vec<bf16> = values.iter().map(|x| bf16::from_f32(*x)).collect();
                 let mut codes = vec![0; values.len()];

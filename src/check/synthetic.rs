@@ -63,7 +63,11 @@ impl Amax {
         let numbers = calibrated.and_then(|scale| scale.checkpoint.as_ref()).map(Numbers::as_slice);
         let amax = |s: &f32| {
             let amax = s * range;
-            if *s > 0.0 && amax.is_finite() && bf16::from_f32(amax).is_finite() { amax } else { UNSCALED_AMAX }
+            if *s > 0.0 && amax.is_finite() && bf16::from_f32(amax).is_finite() {
+                amax
+            } else {
+                UNSCALED_AMAX
+            }
         };
         Self(numbers.map_or_else(|| vec![UNSCALED_AMAX], |numbers| numbers.iter().map(amax).collect()))
     }
@@ -80,12 +84,7 @@ impl Amax {
 }
 
 /// `[tokens, heads, dim]`. The largest magnitude of each head is exactly its amax, as far as bfloat16 goes.
-fn matrix(
-    layer: usize,
-    operand: u64,
-    (tokens, heads, dim): (usize, usize, usize),
-    amax: &Amax,
-) -> Vec<bf16> {
+fn matrix(layer: usize, operand: u64, (tokens, heads, dim): (usize, usize, usize), amax: &Amax) -> Vec<bf16> {
     let stream = splitmix(SEED ^ splitmix((layer as u64) << 8 | operand));
     let channels: Vec<f32> =
         (0..heads * dim).map(|at| libm::exp2f(-OCTAVES * uniform(stream, at as u64))).collect();
@@ -130,7 +129,10 @@ mod tests {
         let golden = 0x9E37_79B9_7F4A_7C15u64;
         let outputs: Vec<u64> =
             (0..3).map(|i| splitmix(1_234_567u64.wrapping_add(golden.wrapping_mul(i)))).collect();
-        assert_eq!(outputs, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+        assert_eq!(
+            outputs,
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+        );
     }
 
     #[test]

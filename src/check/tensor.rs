@@ -27,7 +27,9 @@ pub(super) fn read_bf16(shard: &Shard, tensor: &TensorEntry) -> Result<Vec<bf16>
 /// Names the first value that is not finite.
 pub(super) fn check_finite(path: &Path, name: &str, values: &[bf16]) -> Result<(), CheckpointError> {
     match values.iter().position(|x| !x.is_finite()) {
-        Some(at) => Err(CheckpointError::tensor(path, name, format!("element {at} is {} as bfloat16", values[at]))),
+        Some(at) => {
+            Err(CheckpointError::tensor(path, name, format!("element {at} is {} as bfloat16", values[at])))
+        }
         None => Ok(()),
     }
 }

@@ -77,7 +77,11 @@ impl RunScales {
         let one = || AttentionScales::default().with_query(PlaneScale::ONE);
         if layer.kv_cache_dtype == CacheDtype::Bf16 {
             // Whatever the checkpoint has, nothing is applied.
-            return Some(Self { k: PlaneScale::ONE, v: PlaneScale::ONE, attention: AttentionScales::default() });
+            return Some(Self {
+                k: PlaneScale::ONE,
+                v: PlaneScale::ONE,
+                attention: AttentionScales::default(),
+            });
         }
         let with = |scale: &LayerScale| changed(scale, variant, adjustment);
         let changed = LayerReport {

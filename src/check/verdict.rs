@@ -1,13 +1,11 @@
 //! What the numbers come to. `docs/check.md` states the thresholds.
 
-use super::stored::StoredPart;
+use super::one_part::OnePart;
 use super::{LayerCheck, SkippedLayer};
 use crate::scales::{CacheDtype, Inspection};
 
 /// A part of a cache saturates where more than this share of its elements does.
-const SATURATED_SHARE: f64 = 0.001;
-/// One part of a latent saturates alone where its share is so many times the other's.
-const ONE_PART_RATIO: f64 = 10.0;
+pub(super) const SATURATED_SHARE: f64 = 0.001;
 /// The scales hurt where the decode's error is so many times that of scale 1.0.
 const HURT_RATIO: f64 = 1.25;
 /// The decode is inaccurate beyond this relative error.
@@ -31,10 +29,10 @@ pub enum Verdict {
 pub enum Concern {
     /// An output is NaN or infinite.
     NotFinite,
-    /// One part of a latent saturates and the other does not: the one scale was calibrated on the other part.
-    OnePartSaturates,
     /// Elements of the cache saturate.
     Saturates,
+    /// One part of a latent saturates and the other does not: the one scale was calibrated on the other part.
+    OnePartSaturates,
     /// Scale 1.0 would be better.
     ScalesHurt,
     /// The decode's error is large.
@@ -50,11 +48,15 @@ pub(super) struct Judged {
 
 /// Judges the layers of a model.
 pub(super) fn judge(layers: &[LayerCheck], skipped: &[SkippedLayer], inspection: &Inspection) -> Judged {
-    let mut concerns: Vec<(Concern, String)> =
-        [not_finite(layers), one_part_saturates(layers), saturates(layers), scales_hurt(layers), inaccurate(layers)]
-            .into_iter()
-            .flatten()
-            .collect();
+    let one_part = OnePart::find(layers);
+    let found = [
+        not_finite(layers),
+        one_part.as_ref().map(|one_part| (Concern::OnePartSaturates, one_part.words(inspection))),
+        saturates(layers, one_part.as_ref(), inspection),
+        scales_hurt(layers),
+        inaccurate(layers),
+    ];
+    let mut concerns: Vec<(Concern, String)> = found.into_iter().flatten().collect();
     concerns.sort_by_key(|(concern, _)| *concern);
     let unchecked = match skipped {
         [] => String::new(),
@@ -66,7 +68,8 @@ pub(super) fn judge(layers: &[LayerCheck], skipped: &[SkippedLayer], inspection:
     let worst = layers.iter().max_by(|a, b| error(a).total_cmp(&error(b)));
     let (kind, words) = match (concerns.first(), worst) {
         (_, None) => {
-            let reason = skipped.first().map_or("the model has no layer with a KV cache", |layer| &layer.reason);
+            let reason =
+                skipped.first().map_or("the model has no layer with a KV cache", |layer| &layer.reason);
             (Verdict::NotChecked, format!("nothing was checked: {reason}"))
         }
         (Some((concern, words)), _) => (Verdict::Concern(*concern), format!("{words}{unchecked}")),
@@ -90,7 +93,9 @@ pub(super) fn judge(layers: &[LayerCheck], skipped: &[SkippedLayer], inspection:
         }
     };
     let mut warnings: Vec<String> = concerns.into_iter().map(|(_, words)| words).collect();
-    warnings.extend(skipped.iter().map(|layer| format!("layer {} was not checked: {}", layer.layer, layer.reason)));
+    warnings.extend(
+        skipped.iter().map(|layer| format!("layer {} was not checked: {}", layer.layer, layer.reason)),
+    );
     if !inspection.findings.errors.is_empty() {
         warnings.push("the model has errors; see the errors of the inspection".to_owned());
     }
@@ -111,47 +116,29 @@ fn not_finite(layers: &[LayerCheck]) -> Option<(Concern, String)> {
     (!numbers.is_empty()).then(|| (Concern::NotFinite, words()))
 }
 
-/// A scale that was calibrated on one part of a latent clips the other part.
-fn one_part_saturates(layers: &[LayerCheck]) -> Option<(Concern, String)> {
-    let alone = |layer: &LayerCheck| {
-        let [latent, rope] = [part(layer, "kv_c")?, part(layer, "k_pe")?];
-        let is_alone = |a: &StoredPart, b: &StoredPart| {
-            a.saturated_share() > SATURATED_SHARE && a.saturated_share() > ONE_PART_RATIO * b.saturated_share()
-        };
-        if is_alone(rope, latent) {
-            Some(("k_pe", rope.saturated_share(), latent.saturated_share()))
-        } else if is_alone(latent, rope) {
-            Some(("kv_c", latent.saturated_share(), rope.saturated_share()))
-        } else {
-            None
-        }
+/// Layers where a whole operand saturates: keys, values, or both parts of the latent.
+fn saturates(
+    layers: &[LayerCheck],
+    one_part: Option<&OnePart>,
+    inspection: &Inspection,
+) -> Option<(Concern, String)> {
+    let is_said = |layer: &LayerCheck| one_part.is_some_and(|one| one.layers.contains(&layer.layer));
+    let parts = || {
+        let layers = layers.iter().filter(|layer| !is_said(layer));
+        layers.flat_map(|layer| layer.cache.parts.iter().map(move |part| (layer.layer, part)))
     };
-    let found: Vec<_> = layers.iter().filter_map(|layer| Some((layer.layer, alone(layer)?))).collect();
-    let (worst, (name, share, other_share)) = found.iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1)).copied()?;
-    let (this, other) = match name {
-        "k_pe" => ("rope part (k_pe)", "latent part (kv_c)"),
-        _ => ("latent part (kv_c)", "rope part (k_pe)"),
-    };
-    let numbers: Vec<usize> =
-        found.iter().filter(|(_, (other, ..))| *other == name).map(|(layer, _)| *layer).collect();
-    let words = format!(
-        "the {this} saturates: {} of it and {} of the {other} (layer {worst}; so in {}); the one scale of the latent was \
-         calibrated on the {other} alone",
-        percent(share),
-        percent(other_share),
-        listed(&numbers)
-    );
-    Some((Concern::OnePartSaturates, words))
-}
-
-fn saturates(layers: &[LayerCheck]) -> Option<(Concern, String)> {
-    let parts = || layers.iter().flat_map(|layer| layer.cache.parts.iter().map(move |part| (layer.layer, part)));
     let bad = || parts().filter(|(_, part)| part.saturated_share() > SATURATED_SHARE);
     let (layer, worst) = bad().max_by(|a, b| a.1.saturated_share().total_cmp(&b.1.saturated_share()))?;
     let mut numbers: Vec<usize> = bad().map(|(layer, _)| layer).collect();
     numbers.dedup();
+    let adjustment = &inspection.scale_adjustment;
+    let hint = if adjustment.enabled || adjustment.fp8_max_deploy >= 448 {
+        String::new()
+    } else {
+        format!("; scales are not adjusted: {}", adjustment.reason)
+    };
     let words = format!(
-        "saturates: {} of {} lies beyond the range of its scale (layer {layer}; more than {} in {})",
+        "saturates: {} of {} lies beyond the range of its scale (layer {layer}; more than {} in {}){hint}",
         percent(worst.saturated_share()),
         worst.name,
         percent(SATURATED_SHARE),
@@ -189,12 +176,8 @@ fn inaccurate(layers: &[LayerCheck]) -> Option<(Concern, String)> {
     Some((Concern::Inaccurate, words))
 }
 
-fn part<'a>(layer: &'a LayerCheck, name: &str) -> Option<&'a StoredPart> {
-    layer.cache.parts.iter().find(|part| part.name == name)
-}
-
 /// Two significant digits.
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
         x if x.is_nan() => "unknown".to_owned(),
@@ -207,7 +190,7 @@ fn percent(share: f64) -> String {
 }
 
 /// "layer 3", "layers 0-2, 5".
-fn listed(numbers: &[usize]) -> String {
+pub(super) fn listed(numbers: &[usize]) -> String {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for number in numbers {
         match runs.last_mut() {
@@ -220,4 +203,25 @@ fn listed(numbers: &[usize]) -> String {
     };
     let noun = if numbers.len() == 1 { "layer" } else { "layers" };
     format!("{noun} {}", runs.iter().map(run).collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_and_layers_in_words() {
+        for (share, words) in [
+            (0.0, "0%"),
+            (0.000_01, "less than 0.01%"),
+            (0.001, "0.10%"),
+            (0.0449, "4.5%"),
+            (0.5, "50%"),
+            (f64::NAN, "unknown"),
+        ] {
+            assert_eq!(percent(share), words);
+        }
+        assert_eq!(listed(&[3]), "layer 3");
+        assert_eq!(listed(&[0, 1, 2, 5]), "layers 0-2, 5");
+    }
 }

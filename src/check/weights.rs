@@ -37,7 +37,8 @@ impl<'a> AttentionWeights<'a> {
         let mut tensors = BTreeMap::new();
         for shard in folder.shards() {
             for tensor in shard.tensors() {
-                let Some((layer, part)) = attention_tensor(&tensor.name).filter(|(_, part)| is_needed(part)) else {
+                let Some((layer, part)) = attention_tensor(&tensor.name).filter(|(_, part)| is_needed(part))
+                else {
                     continue;
                 };
                 let layer = match layer {
@@ -75,8 +76,12 @@ impl<'a> AttentionWeights<'a> {
         let values = if is_float(tensor.dtype) {
             read_bf16(shard, tensor)?
         } else if let Some(table) = decode_table(tensor.dtype) {
-            let scale_names =
-                ["kv_b_proj.weight_scale", "kv_b_proj.weight_scale_inv", "wkv_b.scale", "wkv_b.weight_scale_inv"];
+            let scale_names = [
+                "kv_b_proj.weight_scale",
+                "kv_b_proj.weight_scale_inv",
+                "wkv_b.scale",
+                "wkv_b.weight_scale_inv",
+            ];
             let Some(scale) = self.get(layer, &scale_names) else {
                 let reason = "is FP8, and no weight_scale or weight_scale_inv lies beside it";
                 return Err(CheckpointError::tensor(shard.path(), &tensor.name, reason));
@@ -93,9 +98,15 @@ impl<'a> AttentionWeights<'a> {
     }
 
     /// The attention sinks of a layer's heads, where it has any.
-    pub(super) fn sinks(&self, layer: usize, shape: &LayerShape) -> Result<Option<Vec<f32>>, CheckpointError> {
+    pub(super) fn sinks(
+        &self,
+        layer: usize,
+        shape: &LayerShape,
+    ) -> Result<Option<Vec<f32>>, CheckpointError> {
         let (LayerShape::Mha { heads, .. } | LayerShape::Mla { heads, .. }) = shape;
-        let Some((shard, tensor)) = self.get(layer, &["sinks", "attention_sink_bias"]) else { return Ok(None) };
+        let Some((shard, tensor)) = self.get(layer, &["sinks", "attention_sink_bias"]) else {
+            return Ok(None);
+        };
         if tensor.shape != [heads.all] {
             let reason = format!("shape {:?}; the config asks for [{}]", tensor.shape, heads.all);
             return Err(CheckpointError::tensor(shard.path(), &tensor.name, reason));
@@ -106,7 +117,9 @@ impl<'a> AttentionWeights<'a> {
 }
 
 fn is_needed(part: &str) -> bool {
-    part.starts_with("kv_b_proj.") || part.starts_with("wkv_b.") || matches!(part, "sinks" | "attention_sink_bias")
+    part.starts_with("kv_b_proj.")
+        || part.starts_with("wkv_b.")
+        || matches!(part, "sinks" | "attention_sink_bias")
 }
 
 /// The values of an FP8 type's codes.

@@ -75,8 +75,9 @@ fn yarn_softmax(config: &TextConfig<'_>) -> Option<(f64, f64)> {
 fn other_parts(config: &TextConfig<'_>) -> Vec<&'static str> {
     let is_true = |key: &str| config.bool(key) == Some(true);
     let inner = |key: &str| config.get("attn_config").and_then(|c| c.get(key)).and_then(Value::as_bool);
-    let is_alibi =
-        is_true("alibi") || inner("alibi") == Some(true) || config.str("position_embedding_type") == Some("alibi");
+    let is_alibi = is_true("alibi")
+        || inner("alibi") == Some(true)
+        || config.str("position_embedding_type") == Some("alibi");
     [
         (is_alibi, "ALiBi"),
         (config.get("attention_chunk_size").is_some(), "attention in chunks (attention_chunk_size)"),

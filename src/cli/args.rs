@@ -31,9 +31,11 @@ pub(super) enum Command {
     )]
     Inspect(InspectArguments),
     /// Run a model's KV caches on the emulated device and compare attention with float64
-    #[command(after_help = "Exit codes: 0 whatever the verdict, 1 the model has errors (or warnings under --strict), 2 bad \
+    #[command(
+        after_help = "Exit codes: 0 whatever the verdict, 1 the model has errors (or warnings under --strict), 2 bad \
                             usage or unreadable input.\nVLLM_SCALE_ADJUSTMENT, where set, overrides the decision on \
-                            adjustment.")]
+                            adjustment."
+    )]
     Check(CheckArguments),
 }
 

@@ -60,7 +60,11 @@ fn write_outputs(path: &Path, outputs: &[LayerOutputs]) -> Result<(), CommandErr
         .flat_map(|layer| [("prefill", layer, &layer.prefill), ("decode", layer, &layer.decode)])
         .map(|(name, layer, values)| {
             let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-            (format!("layers.{}.{name}", layer.layer), [layer.tokens, values.len() / layer.tokens.max(1)], bytes)
+            (
+                format!("layers.{}.{name}", layer.layer),
+                [layer.tokens, values.len() / layer.tokens.max(1)],
+                bytes,
+            )
         })
         .collect();
     let views: Vec<(&str, TensorView<'_>)> = tensors

@@ -54,7 +54,9 @@ fn run_line(check: &Check) -> String {
 fn error_table(check: &Check) -> String {
     let mut table = Table::new();
     let mut header = vec!["layer".to_owned(), "cache".to_owned(), "prefill".to_owned()];
-    header.extend(["decode", "scale 1.0", "not adjusted", "adjusted twice", "saturated", "to zero"].map(Into::into));
+    header.extend(
+        ["decode", "scale 1.0", "not adjusted", "adjusted twice", "saturated", "to zero"].map(Into::into),
+    );
     table.set_header(header);
     for layer in &check.layers {
         table.add_row(row(layer));
