@@ -171,4 +171,41 @@ mod tests {
         let capped = (0.5 * 2.0f64.tanh()).exp();
         assert!((attend_one_head(cap)[1] - (1.0 + 2.0 * capped) / (1.0 + capped)).abs() < 1e-12);
     }
+
+    /// The captured activations with the float64 results that another implementation made from them.
+    #[test]
+    fn equals_the_captured_float64_results() {
+        use crate::check::activations::ActivationFile;
+        use crate::check::weights::{AttentionWeights, Weight};
+        use crate::checkpoint::{ModelFolder, TensorParallel};
+        use crate::scales::{Options, inspect};
+
+        let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+        for model in ["tiny-gqa", "tiny-mla"] {
+            let folder = ModelFolder::open(&data.join(model)).unwrap();
+            let path = data.join(format!("activations-{model}.safetensors"));
+            let file = ActivationFile::open(&path).unwrap();
+            let bytes = std::fs::read(&path).unwrap();
+            let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+            let weights = AttentionWeights::find(&folder).unwrap();
+            let config = folder.attention_config().unwrap();
+            let inspection = inspect(&folder, &Options::new(crate::Generation::Gaudi2), &|_| ()).unwrap();
+            for layer in inspection.layers.iter().map(|layer| layer.layer) {
+                let cached = folder.layers().get(layer).unwrap();
+                let shape = LayerShape::read(&folder, &config, cached, TensorParallel::default()).unwrap();
+                let Weight::Found(kv_b_proj) = weights.kv_b_proj(layer, &shape).unwrap() else { panic!() };
+                let scoring = Scoring::new(&config, &shape, false, None);
+                let activations = file.read(layer, layer, &shape).unwrap();
+                let found = attend(&shape, &activations, &kv_b_proj, &scoring);
+                let expected = tensors.tensor(&format!("layers.{layer}.attn_out")).unwrap();
+                let expected = expected.data().as_chunks::<4>().0;
+                assert_eq!(found.len(), expected.len());
+                for (found, expected) in found.iter().zip(expected) {
+                    let expected = f32::from_le_bytes(*expected);
+                    let step = f64::from(expected.abs() * f32::EPSILON);
+                    assert!((found - f64::from(expected)).abs() <= 0.5 * step + 1e-12, "{found} {expected}");
+                }
+            }
+        }
+    }
 }

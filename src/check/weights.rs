@@ -173,3 +173,48 @@ fn dequantize(
     check_finite(shard.path(), &tensor.name, &values)?;
     Ok(values)
 }
+
+#[cfg(test)]
+mod tests {
+    use safetensors::tensor::TensorView;
+
+    use super::*;
+
+    /// A weight `[rows, columns]` whose codes all stand for 1.0, dequantized with a scale of a shape.
+    fn scaled(rows: usize, columns: usize, shape: &[usize]) -> Result<Vec<f32>, CheckpointError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.safetensors");
+        let codes = vec![0x38; rows * columns];
+        let numbers: Vec<u8> =
+            (0..shape.iter().product::<usize>()).flat_map(|n| (n as f32 + 1.0).to_le_bytes()).collect();
+        let views = [
+            ("weight", TensorView::new(Dtype::F8_E4M3, vec![rows, columns], &codes).unwrap()),
+            ("weight_scale", TensorView::new(Dtype::F32, shape.to_vec(), &numbers).unwrap()),
+        ];
+        std::fs::write(&path, safetensors::serialize(views, None).unwrap()).unwrap();
+        let shard = Shard::open(&path).unwrap();
+        let tensor = |name: &str| shard.tensors().iter().find(|tensor| tensor.name == name).unwrap();
+        let table = decode_table(Dtype::F8_E4M3).unwrap();
+        let values = dequantize((&shard, tensor("weight")), &table, (&shard, tensor("weight_scale")))?;
+        Ok(values.iter().map(|x| x.to_f32()).collect())
+    }
+
+    #[test]
+    fn a_scale_serves_the_tensor_a_row_or_a_block() {
+        let at = |values: &[f32], row: usize, column: usize| values[row * 200 + column];
+        for shape in [&[][..], &[1], &[1, 1]] {
+            assert!(scaled(130, 200, shape).unwrap().iter().all(|x| *x == 1.0));
+        }
+        for shape in [&[130][..], &[130, 1]] {
+            let by_row = scaled(130, 200, shape).unwrap();
+            assert_eq!((at(&by_row, 0, 199), at(&by_row, 1, 0), at(&by_row, 129, 7)), (1.0, 2.0, 130.0));
+        }
+        let by_block = scaled(130, 200, &[2, 2]).unwrap();
+        assert_eq!((at(&by_block, 127, 127), at(&by_block, 127, 128)), (1.0, 2.0));
+        assert_eq!((at(&by_block, 128, 0), at(&by_block, 129, 199)), (3.0, 4.0));
+        for shape in [&[3][..], &[2, 3], &[130, 200, 1]] {
+            let error = scaled(130, 200, shape).unwrap_err().to_string();
+            assert!(error.contains("`weight_scale`"), "{error}");
+        }
+    }
+}
