@@ -7,8 +7,8 @@ mod support;
 
 use serde_json::Value;
 use support::{
-    GQA, MLA, activations, bf16, check, check_with, data, digest, error, f32s, fixture_with, rewritten, run,
-    tensors,
+    GQA, MLA, Made, activations, bf16, check, check_with, data, digest, error, f32s, fixture_with, rewritten,
+    run, tensors,
 };
 
 const VARIANTS: [&str; 4] = ["scales", "scale_one", "adjustment_missing", "adjustment_twice"];
@@ -376,7 +376,7 @@ fn activations_may_be_of_other_float_types() {
 fn bad_activation_files_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let good = tensors(&activations("llmc-gqa-kv"));
-    let write = |name: &str, change: &dyn Fn(&mut Vec<(String, Vec<usize>, Vec<f32>)>)| {
+    let write = |name: &str, change: &dyn Fn(&mut Vec<Made>)| {
         let mut made: Vec<_> = good
             .iter()
             .filter(|(name, _)| !name.ends_with("attn_out"))
@@ -387,9 +387,7 @@ fn bad_activation_files_are_named() {
         support::write(&file, &made);
         file
     };
-    let at = |made: &mut Vec<(String, Vec<usize>, Vec<f32>)>, name: &str| {
-        made.iter().position(|(other, ..)| other == name).unwrap()
-    };
+    let at = |made: &mut Vec<Made>, name: &str| made.iter().position(|(other, ..)| other == name).unwrap();
     let garbage = folder.path().join("garbage.safetensors");
     std::fs::write(&garbage, b"not a safetensors file").unwrap();
     let cases = [
@@ -609,4 +607,66 @@ fn the_text_has_a_row_for_each_layer_and_the_verdict() {
     assert!(text.contains("activations    from the file given, 256 tokens"), "{text}");
     let text = String::from_utf8(run("check", &data("llmc-gqa-kv"), &["--mode", "fast"]).stdout).unwrap();
     assert!(text.contains("activations    synthetic, 160 tokens; fast arithmetic"), "{text}");
+}
+
+#[test]
+fn damaged_configs_and_scales_give_a_result_or_an_error() {
+    let values = |key: &str| -> Vec<Value> {
+        let numbers =
+            ["0", "1", "3", "7", "1000000", "4000000000", "-1", "1e308", "1e-308", "\"x\"", "null", "[]"];
+        let numbers = numbers.iter().map(|text| serde_json::from_str(text).unwrap());
+        if key == "rope_scaling" {
+            [r#"{"factor": 1e308, "mscale_all_dim": 1e308}"#, r#"{"factor": -1, "mscale_all_dim": 1}"#, "3"]
+                .iter()
+                .map(|text| serde_json::from_str(text).unwrap())
+                .collect()
+        } else {
+            numbers.collect()
+        }
+    };
+    let cases = [
+        ("llmc-gqa-kv", "head_dim"),
+        ("llmc-gqa-kv", "num_attention_heads"),
+        ("llmc-gqa-kv", "num_key_value_heads"),
+        ("llmc-gqa-kv", "v_head_dim"),
+        ("llmc-gqa-kv", "query_pre_attn_scalar"),
+        ("llmc-gqa-kv", "attention_multiplier"),
+        ("llmc-gqa-kv", "attn_logit_softcapping"),
+        ("llmc-mla-kv", "kv_lora_rank"),
+        ("llmc-mla-kv", "qk_rope_head_dim"),
+        ("llmc-mla-kv", "qk_nope_head_dim"),
+        ("llmc-mla-kv", "v_head_dim"),
+        ("llmc-mla-kv", "num_attention_heads"),
+        ("llmc-mla-kv", "rope_scaling"),
+    ];
+    let checked = |model: &std::path::Path, what: &str, files: &[Option<std::path::PathBuf>]| {
+        for file in files {
+            let mut options = vec!["--mode", "fast", "--json"];
+            if let Some(file) = file {
+                options.extend(["--activations", file.to_str().unwrap()]);
+            }
+            let output = run("check", model, &options);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(matches!(output.status.code(), Some(0..=2)), "{what}: {said}");
+        }
+    };
+    for (model, key) in cases {
+        for value in values(key) {
+            let folder = tempfile::tempdir().unwrap();
+            let what = format!("{model} {key} {value}");
+            let change = |config: &mut Value| config[key] = value.clone();
+            let damaged = rewritten(folder.path(), model, &change, Vec::new());
+            checked(&damaged, &what, &[Some(activations(model)), None]);
+        }
+    }
+    for scale in [1e-44, 1e-38, 1e-36, 1e-20, 1e20, 1e36, 3e38] {
+        for model in ["llmc-gqa-kv", "llmc-mla-kv"] {
+            let folder = tempfile::tempdir().unwrap();
+            let scales: Vec<_> = ["k", "v", "q", "prob"]
+                .map(|s| (format!("model.layers.0.self_attn.{s}_scale"), scale))
+                .to_vec();
+            let damaged = fixture_with(folder.path(), model, &scales);
+            checked(&damaged, &format!("{model} {scale}"), &[Some(activations(model)), None]);
+        }
+    }
 }

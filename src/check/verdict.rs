@@ -181,7 +181,7 @@ pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
         x if x.is_nan() => "unknown".to_owned(),
-        x if x == 0.0 => "0%".to_owned(),
+        0.0 => "0%".to_owned(),
         x if x >= 10.0 => format!("{x:.0}%"),
         x if x >= 1.0 => format!("{x:.1}%"),
         x if x >= 0.01 => format!("{x:.2}%"),

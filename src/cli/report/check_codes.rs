@@ -13,7 +13,7 @@ const LEFT: f64 = 62.0;
 const RIGHT: f64 = 16.0;
 const BAR: f64 = 6.0;
 const PANEL_HEIGHT: f64 = 120.0;
-const NAME_HEIGHT: f64 = 26.0;
+const NAME_HEIGHT: f64 = 34.0;
 const LABELS_HEIGHT: f64 = 40.0;
 /// Codes that share an exponent.
 const OCTAVE: usize = 8;

@@ -11,7 +11,7 @@ use super::page::scrolling;
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 16.0;
 const PANEL_HEIGHT: f64 = 190.0;
-const NAME_HEIGHT: f64 = 26.0;
+const NAME_HEIGHT: f64 = 34.0;
 const LABELS_HEIGHT: f64 = 40.0;
 const LEAST_WIDTH: f64 = 420.0;
 const MOST_WIDTH: f64 = 960.0;
