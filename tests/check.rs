@@ -518,6 +518,7 @@ fn shared_caches_windows_and_sinks_are_run() {
         config["use_sliding_window"] = true.into();
         config["num_kv_shared_layers"] = 1.into();
         config["attn_logit_softcapping"] = 20.0.into();
+        config["alibi"] = true.into();
     };
     let sinks = ("model.layers.0.self_attn.sinks".to_owned(), vec![4], vec![0.5, -1.0, 2.0, 0.0]);
     let model = rewritten(folder.path(), "llmc-gqa-kv", &config, vec![sinks]);
@@ -532,6 +533,7 @@ fn shared_caches_windows_and_sinks_are_run() {
     for file in [Some(file.as_path()), None] {
         let (found, json) = check_with(&model, file, &["--device", "gaudi2"]);
         assert_eq!(json["layers"][2]["cache_owner"], 0);
+        assert!(found["notes"].to_string().contains("not modelled: ALiBi"), "{}", found["notes"]);
         assert_eq!(layers(&found).len(), 3);
         for layer in layers(&found) {
             assert!(error(&layer["prefill"]["scales"], "rel_l2_error") < 0.006);
@@ -669,4 +671,24 @@ fn damaged_configs_and_scales_give_a_result_or_an_error() {
             checked(&damaged, &format!("{model} {scale}"), &[Some(activations(model)), None]);
         }
     }
+}
+
+#[test]
+fn a_draft_layer_is_run_with_its_own_weight() {
+    let folder = tempfile::tempdir().unwrap();
+    let weights = tensors(&data("llmc-mla-kv").join("model.safetensors"));
+    let (shape, bytes) = &weights["model.layers.1.self_attn.kv_b_proj.weight"];
+    let made = vec![
+        ("mtp.layers.0.self_attn.kv_b_proj.weight".to_owned(), shape.clone(), bf16(bytes)),
+        ("mtp.layers.0.self_attn.k_scale".to_owned(), vec![1], vec![0.02]),
+    ];
+    let change = |config: &mut Value| config["num_nextn_predict_layers"] = 1.into();
+    let model = rewritten(folder.path(), "llmc-mla-kv", &change, made);
+    let (found, json) = check_with(&model, None, &["--device", "gaudi2"]);
+    assert_eq!(json["layers"][3]["draft"], true);
+    assert_eq!(layers(&found).len(), 4);
+    assert!(error(&layers(&found)[3]["decode"]["scales"], "rel_l2_error") < 0.06);
+    // Captured activations without the draft's skip it, and say so.
+    let (found, _) = check_with(&model, Some(&activations("tiny-mla")), &["--device", "gaudi2"]);
+    assert_eq!((layers(&found).len(), found["skipped"][0]["layer"].as_u64()), (3, Some(3)));
 }

@@ -33,7 +33,8 @@ impl Errors {
         Self {
             max_abs_error: if difference.is_finite() { most } else { f64::NAN },
             rel_l2_error: ratio(difference.sqrt(), norm.sqrt()),
-            cosine: ratio(product, norm.sqrt() * output_norm.sqrt()),
+            // Rounding may take it beyond one.
+            cosine: ratio(product, norm.sqrt() * output_norm.sqrt()).clamp(-1.0, 1.0),
             digest: digest(output.iter().map(|x| x.to_le_bytes())),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use gaudi_kv::check::{ActivationSource, Check, Concern, LayerCheck, Variant, Verdict};
 use gaudi_kv::scales::{CacheDtype, Inspection};
 
@@ -17,12 +17,12 @@ pub(super) fn render(inspection: &Inspection, check: &Check) -> String {
         parts.push(
             "Relative error (L2) of each layer's attention against float64, in percent. prefill: all tokens at once.\n\
              decode: every token through the cache, with the scales as inspected, with 1.0, and with the adjustment left\n\
-             out or applied twice. saturated, to zero: elements of the cache."
+             out or applied twice. clipped, to zero: elements of the cache that saturate, or are stored as zero."
                 .to_owned(),
         );
     }
     parts.extend(table::findings(inspection));
-    for warning in check.warnings.iter().filter(|warning| **warning != check.verdict) {
+    for warning in check.warnings.iter().filter(|warning| !check.verdict.starts_with(warning.as_str())) {
         parts.push(labelled("warning", style::WARNING, warning));
     }
     for note in &check.notes {
@@ -55,7 +55,7 @@ fn error_table(check: &Check) -> String {
     let mut table = Table::new();
     let mut header = vec!["layer".to_owned(), "cache".to_owned(), "prefill".to_owned()];
     header.extend(
-        ["decode", "scale 1.0", "not adjusted", "adjusted twice", "saturated", "to zero"].map(Into::into),
+        ["decode", "scale 1.0", "not adjusted", "adjusted twice", "clipped", "to zero"].map(Into::into),
     );
     table.set_header(header);
     for layer in &check.layers {
@@ -66,6 +66,7 @@ fn error_table(check: &Check) -> String {
     }
     if io::stdout().is_terminal() {
         table::draw(&mut table);
+        table.set_content_arrangement(ContentArrangement::Dynamic);
         return table.to_string();
     }
     table.load_style(presets::NOTHING);

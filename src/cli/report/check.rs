@@ -68,7 +68,7 @@ fn run_facts(inspection: &Inspection, check: &Check) -> Vec<(&'static str, Strin
 }
 
 fn remarks(check: &Check) -> Markup {
-    let others = || check.warnings.iter().filter(|warning| **warning != check.verdict);
+    let others = || check.warnings.iter().filter(|warning| !check.verdict.starts_with(warning.as_str()));
     html! {
         @if others().next().is_some() || !check.notes.is_empty() {
             section {
