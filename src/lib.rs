@@ -1,5 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+pub mod attention;
+pub mod cache;
+pub mod check;
 pub mod checkpoint;
 pub mod device;
 pub mod fp8;

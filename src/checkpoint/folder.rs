@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tracing::{debug, info_span};
 
+use super::attention_config::AttentionConfig;
 use super::json::{Document, read_object};
 use super::model_config::{Shape, TextConfig, nested_objects};
 use super::quant_config::{QuantConfig, QuantSources};
@@ -15,6 +16,7 @@ use super::{CheckpointError, Findings, LayerPlan};
 #[derive(Debug)]
 pub struct ModelFolder {
     path: PathBuf,
+    config: Document,
     architecture: String,
     shape: Shape,
     layers: LayerPlan,
@@ -77,6 +79,7 @@ impl ModelFolder {
         debug!(shards = shards.len(), layers = layers.cached.len(), "model folder read");
         Ok(Self {
             path: path.to_owned(),
+            config,
             architecture,
             shape,
             layers,
@@ -104,6 +107,15 @@ impl ModelFolder {
     #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape
+    }
+
+    /// What its config says about how attention is computed. It is read anew: an inspection needs none of it.
+    ///
+    /// # Errors
+    /// A key holds something else than it must.
+    pub fn attention_config(&self) -> Result<AttentionConfig, CheckpointError> {
+        let objects = nested_objects(&self.config);
+        AttentionConfig::read(&TextConfig::find(&self.config, &objects)?)
     }
 
     /// Its layers.

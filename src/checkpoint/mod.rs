@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows a device. What a scale becomes on one is decided in [`scales`](crate::scales).
 
+mod attention_config;
 mod error;
 mod findings;
 mod folder;
@@ -17,6 +18,7 @@ mod scale_value;
 mod shards;
 mod sidecar;
 
+pub use attention_config::AttentionConfig;
 pub use error::CheckpointError;
 pub use findings::{Finding, FindingCode, Findings};
 pub use folder::ModelFolder;
@@ -24,9 +26,10 @@ pub use header::TensorEntry;
 pub use kv_scheme::{KvScheme, Strategy};
 pub use layers::{Attention, CacheLayer, LayerPlan};
 pub use model_config::Shape;
+pub(crate) use names::attention_tensor;
 pub use names::{LayerIndex, NameClass, NameFormat, Refusal, Role, ScaleName, classify};
 pub use quant_config::{Flavor, QuantConfig};
 pub use scale_value::ScaleValue;
-pub(crate) use scale_value::{is_all_zero, narrow, read_scale, relative_precision};
+pub(crate) use scale_value::{is_all_zero, narrow, read_floats, read_scale, relative_precision};
 pub use shards::Shard;
 pub use sidecar::{SidecarNumber, SidecarScale, TensorParallel};

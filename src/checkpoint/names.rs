@@ -406,9 +406,46 @@ fn locate(place: &str, may_be_wrapped: bool) -> Option<Located> {
     })
 }
 
+/// The layer and what stands below the attention module in the name of a tensor of the text decoder's attention:
+/// `kv_b_proj.weight`, `sinks`.
+pub(crate) fn attention_tensor(name: &str) -> Option<(LayerIndex, &str)> {
+    if in_other_place(name) {
+        return None;
+    }
+    let mut place = name;
+    // A weight is one or two levels below its module.
+    for _ in 0..2 {
+        place = place.rsplit_once('.')?.0;
+        if let Some(found) = locate(place, false) {
+            return Some((found.layer, &name[place.len() + 1..]));
+        }
+    }
+    None
+}
+
 /// A layer number as every producer writes it: digits without a leading zero.
 fn layer_number(segment: &str) -> Option<usize> {
     let is_plain =
         segment.bytes().all(|b| b.is_ascii_digit()) && (segment.len() == 1 || !segment.starts_with('0'));
     if is_plain { segment.parse::<u32>().ok().map(|n| n as usize) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tensors_of_the_attention_are_found_below_any_known_place() {
+        for (name, expected) in [
+            ("model.layers.3.self_attn.kv_b_proj.weight", Some((LayerIndex::Model(3), "kv_b_proj.weight"))),
+            ("layers.0.attn.wkv_b.scale", Some((LayerIndex::Model(0), "wkv_b.scale"))),
+            ("mtp.layers.1.self_attn.kv_b_proj.weight", Some((LayerIndex::Draft(1), "kv_b_proj.weight"))),
+            ("model.layers.2.self_attn.sinks", Some((LayerIndex::Model(2), "sinks"))),
+            ("visual.layers.2.attn.kv_b_proj.weight", None),
+            ("model.layers.2.mlp.gate.weight", None),
+            ("sinks", None),
+        ] {
+            assert_eq!(attention_tensor(name), expected, "{name}");
+        }
+    }
 }

@@ -67,7 +67,7 @@ pub(crate) fn narrow(x: f64) -> f32 {
 }
 
 /// Unaligned little-endian floats as float32.
-fn read_floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
+pub(crate) fn read_floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
     Some(match dtype {
         Dtype::F32 => bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
         Dtype::BF16 => bytes.as_chunks::<2>().0.iter().map(|b| bf16::from_le_bytes(*b).to_f32()).collect(),

@@ -21,7 +21,8 @@ pub struct Shard {
 }
 
 impl Shard {
-    fn open(path: &Path) -> Result<Self, CheckpointError> {
+    /// Maps a file and checks its header.
+    pub(crate) fn open(path: &Path) -> Result<Self, CheckpointError> {
         let map = MappedFile::open(path)?;
         let tensors = parse_header(path, map.bytes())?;
         Ok(Self { map, tensors })

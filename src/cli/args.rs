@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use gaudi_kv::Generation;
 use gaudi_kv::checkpoint::TensorParallel;
+use gaudi_kv::device::emulated::Mode;
 use gaudi_kv::scales::{CacheDtypeRequest, MlaScale, Options, QMissing, SkipLayer};
 
 /// FP8 KV caches for Intel Gaudi.
@@ -29,6 +30,13 @@ pub(super) enum Command {
                             unreadable input.\nVLLM_SCALE_ADJUSTMENT, where set, overrides the decision on adjustment."
     )]
     Inspect(InspectArguments),
+    /// Run a model's KV caches on the emulated device and compare attention with float64
+    #[command(
+        after_help = "Exit codes: 0 whatever the verdict, 1 the model has errors (or warnings under --strict), 2 bad \
+                            usage or unreadable input.\nVLLM_SCALE_ADJUSTMENT, where set, overrides the decision on \
+                            adjustment."
+    )]
+    Check(CheckArguments),
 }
 
 #[derive(Debug, Args)]
@@ -43,6 +51,36 @@ pub(super) struct InspectArguments {
     /// Also write a self-contained HTML page
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArguments {
+    #[command(flatten)]
+    pub(super) inspect: InspectArguments,
+    /// Captured activations, safetensors: layers.N.{q,k,v} or layers.N.{q_nope,q_pe,kv_c,k_pe} [default: synthetic ones]
+    #[arg(long, value_name = "FILE")]
+    pub(super) activations: Option<PathBuf>,
+    /// How products are accumulated: as the device does, bit for bit, or in float
+    #[arg(long, value_enum, default_value_t = Accumulation::Exact)]
+    pub(super) mode: Accumulation,
+    /// Also write the attention outputs, safetensors: layers.N.prefill and layers.N.decode
+    #[arg(long, value_name = "FILE")]
+    pub(super) outputs: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum Accumulation {
+    Exact,
+    Fast,
+}
+
+impl From<Accumulation> for Mode {
+    fn from(accumulation: Accumulation) -> Self {
+        match accumulation {
+            Accumulation::Exact => Self::Exact,
+            Accumulation::Fast => Self::Fast,
+        }
+    }
 }
 
 /// What an inspection can be asked for.

@@ -5,6 +5,7 @@ use gaudi_kv::device::installed_generation;
 use gaudi_kv::scales::{
     Inspection, Options, SCALE_ADJUSTMENT_ENV, fp8_weight_bytes, inspect, parse_scale_adjustment,
 };
+use serde::Serialize;
 use tracing::info;
 
 use super::args::{InspectArguments, InspectOptions};
@@ -15,11 +16,7 @@ use super::{CommandError, Outcome, report, table, write_result};
 pub(super) fn run(arguments: &InspectArguments, is_quiet: bool) -> Result<Outcome, CommandError> {
     let options = options(&arguments.options, is_quiet);
     let folder = ModelFolder::open(&arguments.model)?;
-    let total_bytes = if options.verify_weights { fp8_weight_bytes(&folder) } else { 0 };
-    let bar = byte_bar("reading FP8 weights", total_bytes, is_quiet || !options.verify_weights);
-    let inspection = inspect(&folder, &options, &|bytes| bar.inc(bytes))?;
-    bar.finish_and_clear();
-    info!(reason = %inspection.scale_adjustment.reason, "scale adjustment");
+    let inspection = inspect_with_bar(&folder, &options, is_quiet)?;
     if arguments.json {
         write_result(&to_json(&inspection)?)?;
     } else {
@@ -33,8 +30,22 @@ pub(super) fn run(arguments: &InspectArguments, is_quiet: bool) -> Result<Outcom
     Ok(if inspection.is_fine(options.strict) { Outcome::Fine } else { Outcome::ModelHasErrors })
 }
 
+/// Inspects, with a bar where weights are read.
+pub(super) fn inspect_with_bar(
+    folder: &ModelFolder,
+    options: &Options,
+    is_quiet: bool,
+) -> Result<Inspection, CommandError> {
+    let total_bytes = if options.verify_weights { fp8_weight_bytes(folder) } else { 0 };
+    let bar = byte_bar("reading FP8 weights", total_bytes, is_quiet || !options.verify_weights);
+    let inspection = inspect(folder, options, &|bytes| bar.inc(bytes))?;
+    bar.finish_and_clear();
+    info!(reason = %inspection.scale_adjustment.reason, "scale adjustment");
+    Ok(inspection)
+}
+
 /// The options, with the machine's device and the environment taken in. A device that nobody chose is said.
-fn options(arguments: &InspectOptions, is_quiet: bool) -> Options {
+pub(super) fn options(arguments: &InspectOptions, is_quiet: bool) -> Options {
     let installed = installed_generation();
     let wish =
         std::env::var_os(SCALE_ADJUSTMENT_ENV).map(|value| parse_scale_adjustment(&value.to_string_lossy()));
@@ -49,8 +60,9 @@ fn options(arguments: &InspectOptions, is_quiet: bool) -> Options {
     options
 }
 
-fn to_json(inspection: &Inspection) -> Result<String, CommandError> {
-    let text = serde_json::to_string_pretty(inspection)
+/// One object, indented.
+pub(super) fn to_json(value: &impl Serialize) -> Result<String, CommandError> {
+    let text = serde_json::to_string_pretty(value)
         .map_err(|e| CommandError::Write { what: "JSON".to_owned(), source: e.into() })?;
     Ok(text + "\n")
 }

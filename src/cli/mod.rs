@@ -1,6 +1,8 @@
 //! The command line: arguments, output for people and for programs, exit codes.
 
 mod args;
+mod check;
+mod check_table;
 mod display;
 mod inspect;
 mod logging;
@@ -31,6 +33,8 @@ enum CommandError {
     Inspect(#[from] gaudi_kv::scales::InspectError),
     #[error(transparent)]
     Checkpoint(#[from] gaudi_kv::checkpoint::CheckpointError),
+    #[error(transparent)]
+    Check(#[from] gaudi_kv::check::CheckError),
     #[error("cannot write {what}: {source}")]
     Write { what: String, source: io::Error },
 }
@@ -41,6 +45,7 @@ pub fn run() -> ExitCode {
     logging::start(arguments.verbose, arguments.quiet);
     let result = match &arguments.command {
         Command::Inspect(inspect) => inspect::run(inspect, arguments.quiet > 0),
+        Command::Check(check) => check::run(check, arguments.quiet > 0),
     };
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

@@ -39,15 +39,22 @@ pub(super) fn render(inspection: &Inspection) -> String {
             weights.tensors, weights.bytes, weights.codes_above_0x77, weights.nan_codes
         ));
     }
+    parts.extend(findings(inspection));
+    parts.join("\n\n") + "\n"
+}
+
+/// Errors, warnings and notes, those of one code together.
+pub(super) fn findings(inspection: &Inspection) -> Vec<String> {
     let findings = &inspection.findings;
-    for (kind, colour, list) in [
+    let lists = [
         ("error", style::ERROR, &findings.errors),
         ("warning", style::WARNING, &findings.warnings),
         ("note", style::NOTE, &findings.notes),
-    ] {
-        parts.extend(by_code(list).into_iter().map(|(_, same)| finding(kind, colour, &same)));
-    }
-    parts.join("\n\n") + "\n"
+    ];
+    let text = |(kind, colour, list): (&'static str, Style, &Vec<Finding>)| -> Vec<String> {
+        by_code(list).into_iter().map(|(_, same)| finding(kind, colour, &same)).collect()
+    };
+    lists.into_iter().flat_map(text).collect()
 }
 
 /// Text in columns without lines: wrapped within its column on a terminal, left alone in a pipe.
@@ -61,14 +68,15 @@ fn plain_table() -> Table {
 }
 
 /// The lines of such a table, each behind an indent.
-fn plain_text(table: &mut Table, indent: u16) -> String {
+pub(super) fn plain_text(table: &mut Table, indent: u16) -> String {
     if let Some(column) = table.column_mut(0) {
         column.set_padding((indent, 2));
     }
     table.trim_fmt()
 }
 
-fn head(inspection: &Inspection) -> String {
+/// What the model is, and the decision.
+pub(super) fn head(inspection: &Inspection) -> String {
     let (model, quantization) = (&inspection.model, &inspection.quantization);
     let (bold, plain) = (style::HEADING.render(), style::HEADING.render_reset());
     let title = format!("{bold}{}{plain}  {}", printable(&model.architecture), printable(&model.path));
@@ -125,7 +133,7 @@ fn layer_table(inspection: &Inspection) -> String {
 }
 
 /// Lines, and columns as close as they read well.
-fn draw(table: &mut Table) {
+pub(super) fn draw(table: &mut Table) {
     table.load_style(DRAWN);
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));

@@ -1,5 +1,121 @@
-//! Where caches run.
+//! Where caches live and attention runs.
+//!
+//! A [`Device`] owns the memory of cache planes and runs a few kernels over them. Policy (which scale, which product
+//! is FP8, what a batch may look like) is decided above, in [`cache`](crate::cache) and
+//! [`attention`](crate::attention); a device only computes, and says what it is.
 
 mod detect;
+pub mod emulated;
+mod error;
+mod kernel;
+mod plane;
 
 pub use detect::installed_generation;
+pub use error::DeviceError;
+pub(crate) use kernel::DecodeSequence;
+pub use kernel::{DecodeKernel, Fp8Prefill, HeadScales, Modifiers, PrefillKernel, QueryScale, Values};
+pub use plane::{PlaneLayout, StorageDtype};
+
+use half::bf16;
+
+use crate::Generation;
+
+/// A place where caches live and attention runs.
+pub trait Device: Send + Sync {
+    /// The memory of one cache plane.
+    type Plane: Send + Sync;
+
+    /// Which Gaudi's arithmetic it has.
+    fn generation(&self) -> Generation;
+
+    /// What it is, for people: `gaudi2, emulated on the CPU (exact)`.
+    fn description(&self) -> String;
+
+    /// Whether its kernels apply scales. One that does not cannot hold an FP8 cache.
+    fn applies_scales(&self) -> bool;
+
+    /// Zeroed memory for a plane.
+    ///
+    /// # Errors
+    /// The memory cannot be had.
+    fn allocate(&self, layout: &PlaneLayout) -> Result<Self::Plane, DeviceError>;
+
+    /// Stores rows of `[heads, dim]` bfloat16 values at `slots`, which are checked: an FP8 plane multiplies by
+    /// `quant`, rounds the product to bfloat16, then to FP8, saturating.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn write(
+        &self,
+        layout: &PlaneLayout,
+        plane: &mut Self::Plane,
+        rows: &[bf16],
+        slots: &[usize],
+        quant: &HeadScales,
+    ) -> Result<(), DeviceError>;
+
+    /// Reads the rows at `slots`, which are checked, as bfloat16: an FP8 plane multiplies by `dequant` and rounds.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn read(
+        &self,
+        layout: &PlaneLayout,
+        plane: &Self::Plane,
+        slots: &[usize],
+        dequant: &HeadScales,
+        rows: &mut [bf16],
+    ) -> Result<(), DeviceError>;
+
+    /// Copies whole blocks within a plane, pair by pair in order; the ids are checked.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn copy_blocks(
+        &self,
+        layout: &PlaneLayout,
+        plane: &mut Self::Plane,
+        pairs: &[(usize, usize)],
+    ) -> Result<(), DeviceError>;
+
+    /// The bytes of one block as they are stored.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn export_block(
+        &self,
+        layout: &PlaneLayout,
+        plane: &Self::Plane,
+        block: usize,
+    ) -> Result<Vec<u8>, DeviceError>;
+
+    /// Overwrites one block with bytes of the right length.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn import_block(
+        &self,
+        layout: &PlaneLayout,
+        plane: &mut Self::Plane,
+        block: usize,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError>;
+
+    /// Attention of one sequence over keys and values given as bfloat16.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn prefill(&self, kernel: &PrefillKernel<'_>, out: &mut [f32]) -> Result<(), DeviceError>;
+
+    /// Attention of several sequences over cache planes.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn decode(&self, kernel: &DecodeKernel<'_, Self::Plane>, out: &mut [f32]) -> Result<(), DeviceError>;
+
+    /// A bfloat16 matrix product on the matrix engine: `a [m, k]` times `b [n, k]` transposed, rounded to bfloat16.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn project(&self, a: &[bf16], b: &[bf16], k: usize, out: &mut [bf16]) -> Result<(), DeviceError>;
+}

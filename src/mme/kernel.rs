@@ -1,4 +1,4 @@
-//! The kernels: the rules of [`reference`](super::reference) in float arithmetic, over the columns of a panel at once.
+//! The kernels: the rules of [`reference()`](super::reference()) in float arithmetic, over the columns of a panel at once.
 //!
 //! The product of two FP8 or bfloat16 numbers is exact in float32, and so is its multiple by a power of two. Shifting
 //! a significand right, dropping the bits and applying the sign is then a multiplication and a conversion toward zero.

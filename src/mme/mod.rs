@@ -1,6 +1,6 @@
 //! The matrix engine: exact dot products and matrix products, bit for bit, and the fast float path.
 //!
-//! [`Gemm::exact`] computes what the device's matrix engine computes, [`dot`] and [`reference`](fn@reference) do the
+//! [`Gemm::exact`] computes what the device's matrix engine computes, [`dot()`] and [`reference()`] do the
 //! same slowly and plainly. Operands are [`Matrix`] views of FP8 codes or bfloat16 numbers; the right one is a [`Right`], which may be
 //! transposed and may come in the blocks of a paged cache. Results are float32 accumulators, which [`scaled_bf16`] and
 //! [`scaled_fp8`] convert as the device does. [`Gemm::fast`] takes the same operands and accumulates in float.

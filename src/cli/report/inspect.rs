@@ -75,7 +75,8 @@ fn model_facts(inspection: &Inspection) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn decision(inspection: &Inspection) -> Markup {
+/// Whether scales are adjusted, and why.
+pub(super) fn decision(inspection: &Inspection) -> Markup {
     let adjustment = &inspection.scale_adjustment;
     let (quant, deploy) = (adjustment.fp8_max_quant, adjustment.fp8_max_deploy);
     let source = match adjustment.source {

@@ -1,0 +1,66 @@
+//! What attention refuses.
+
+use crate::cache::CacheError;
+use crate::device::DeviceError;
+
+/// A request that does not fit. Nothing was computed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AttentionError {
+    /// An operand of the wrong length.
+    #[error("{what} has {len} elements, {expected} are needed")]
+    Length {
+        /// Which operand.
+        what: &'static str,
+        /// Its length.
+        len: usize,
+        /// What fits.
+        expected: usize,
+    },
+    /// A number of heads or elements that does not fit.
+    #[error("{what} is {value}; {allowed}")]
+    Size {
+        /// Which one.
+        what: &'static str,
+        /// Its value.
+        value: usize,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// A number that is not finite, or not positive where it must be.
+    #[error("{what} is {value}; it must be finite{}", if *is_positive { " and positive" } else { "" })]
+    Value {
+        /// Which one.
+        what: &'static str,
+        /// Its value.
+        value: f32,
+        /// Whether it must be positive.
+        is_positive: bool,
+    },
+    /// A batch that contradicts itself.
+    #[error("sequence {sequence}: {reason}")]
+    Batch {
+        /// Which sequence.
+        sequence: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Cached context and no cache to read it from.
+    #[error("sequence {sequence} has {context_tokens} cached tokens, but no cache was given")]
+    NoCache {
+        /// Which sequence.
+        sequence: usize,
+        /// Its cached tokens.
+        context_tokens: usize,
+    },
+    /// The cache refused.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+pub(super) fn check_len(what: &'static str, len: usize, expected: usize) -> Result<(), AttentionError> {
+    if len == expected { Ok(()) } else { Err(AttentionError::Length { what, len, expected }) }
+}

@@ -1,0 +1,182 @@
+//! Attention over separate keys and values: MHA, GQA and MQA.
+
+use half::bf16;
+
+use super::error::check_len;
+use super::{AttentionError, AttentionOptions, AttentionScales, Batch};
+use crate::cache::MhaCache;
+use crate::device::{DecodeKernel, DecodeSequence, Device, Fp8Prefill, PrefillKernel, StorageDtype, Values};
+
+/// A layer's attention.
+#[derive(Debug, Clone)]
+pub struct MhaAttention {
+    num_heads: usize,
+    num_kv_heads: usize,
+    head_dim: usize,
+    v_head_dim: usize,
+    scales: AttentionScales,
+    options: AttentionOptions,
+}
+
+impl MhaAttention {
+    /// A layer of `num_heads` query heads that share `num_kv_heads` KV heads in equal groups.
+    ///
+    /// # Errors
+    /// The heads do not divide, a size is zero, or an option does not fit.
+    pub fn new(
+        (num_heads, num_kv_heads): (usize, usize),
+        (head_dim, v_head_dim): (usize, usize),
+        scales: AttentionScales,
+        options: AttentionOptions,
+    ) -> Result<Self, AttentionError> {
+        for (what, value) in
+            [("head_dim", head_dim), ("v_head_dim", v_head_dim), ("num_kv_heads", num_kv_heads)]
+        {
+            if value == 0 {
+                return Err(AttentionError::Size { what, value, allowed: "it must be positive".to_owned() });
+            }
+        }
+        if num_heads == 0 || !num_heads.is_multiple_of(num_kv_heads) {
+            let allowed = format!("a positive multiple of the {num_kv_heads} KV heads is needed");
+            return Err(AttentionError::Size { what: "num_heads", value: num_heads, allowed });
+        }
+        options.check(num_heads)?;
+        Ok(Self { num_heads, num_kv_heads, head_dim, v_head_dim, scales, options })
+    }
+
+    /// Attention of new tokens, with their keys and values as they were computed and those of earlier tokens read from
+    /// the cache. `q` is `[tokens, num_heads, head_dim]`, `k` and `v` `[tokens, num_kv_heads, ..]`; returns
+    /// `[tokens, num_heads * v_head_dim]`, bfloat16 values in float32. Whether the new tokens are in the cache already
+    /// makes no difference.
+    ///
+    /// # Errors
+    /// The operands or the batch do not fit, or a sequence has cached context and there is no cache.
+    pub fn prefill<D: Device>(
+        &self,
+        device: &D,
+        cache: Option<&MhaCache<D::Plane>>,
+        (q, k, v): (&[bf16], &[bf16], &[bf16]),
+        batch: &Batch<'_>,
+    ) -> Result<Vec<f32>, AttentionError> {
+        let (q_row, k_row, v_row) = (
+            self.num_heads * self.head_dim,
+            self.num_kv_heads * self.head_dim,
+            self.num_kv_heads * self.v_head_dim,
+        );
+        let tokens = q.len() / q_row;
+        check_len("q", q.len(), tokens * q_row)?;
+        check_len("k", k.len(), tokens * k_row)?;
+        check_len("v", v.len(), tokens * v_row)?;
+        if let Some(cache) = cache {
+            self.check_cache(cache)?;
+        }
+        let out_row = self.num_heads * self.v_head_dim;
+        let mut out = vec![0.0; tokens * out_row];
+        for sequence in batch.sequences(tokens)? {
+            let rows = sequence.first_token..sequence.first_token + sequence.tokens;
+            let new = |values: &[bf16], row: usize| values[rows.start * row..rows.end * row].to_vec();
+            let context_tokens = sequence.context_tokens();
+            let (mut keys, mut values) = match (context_tokens, cache) {
+                (0, _) => (Vec::new(), Vec::new()),
+                (_, None) => {
+                    return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens });
+                }
+                (_, Some(cache)) => {
+                    let slots = batch.slots(&sequence, context_tokens, &cache.key.layout)?;
+                    (cache.key.read(device, &slots)?, cache.value.read(device, &slots)?)
+                }
+            };
+            keys.extend(new(k, k_row));
+            values.extend(new(v, v_row));
+            let fp8 =
+                cache.filter(|cache| self.options.fp8_prefill && cache.key.layout.dtype == StorageDtype::Fp8);
+            let kernel = PrefillKernel {
+                q: &q[rows.start * q_row..rows.end * q_row],
+                k: &keys,
+                v: &values,
+                num_heads: self.num_heads,
+                num_kv_heads: self.num_kv_heads,
+                dim: self.head_dim,
+                value_dim: self.v_head_dim,
+                fp8: fp8.map(|cache| Fp8Prefill {
+                    query_scale: &self.scales.query,
+                    key: (&cache.key.scale.quant, &cache.key.scale.dequant),
+                    value: (&cache.value.scale.quant, &cache.value.scale.dequant),
+                    prob: self.scales.prob,
+                }),
+                modifiers: self.options.modifiers(),
+            };
+            device.prefill(&kernel, &mut out[rows.start * out_row..rows.end * out_row])?;
+        }
+        Ok(out)
+    }
+
+    /// Attention of query tokens whose keys and values, and those of all tokens before them, are in the cache. `q` is
+    /// `[tokens, num_heads, head_dim]`, one or several tokens a sequence; returns `[tokens, num_heads * v_head_dim]`.
+    ///
+    /// # Errors
+    /// The operands or the batch do not fit the cache.
+    pub fn decode<D: Device>(
+        &self,
+        device: &D,
+        cache: &MhaCache<D::Plane>,
+        q: &[bf16],
+        batch: &Batch<'_>,
+    ) -> Result<Vec<f32>, AttentionError> {
+        let q_row = self.num_heads * self.head_dim;
+        let tokens = q.len() / q_row;
+        check_len("q", q.len(), tokens * q_row)?;
+        self.check_cache(cache)?;
+        let sequences = batch.sequences(tokens)?;
+        let layout = &cache.key.layout;
+        let blocks =
+            sequences.iter().map(|s| batch.blocks(s, s.len, layout)).collect::<Result<Vec<_>, _>>()?;
+        let sequences: Vec<_> = sequences
+            .iter()
+            .zip(&blocks)
+            .map(|(sequence, blocks)| DecodeSequence {
+                first_token: sequence.first_token,
+                tokens: sequence.tokens,
+                context_tokens: sequence.len,
+                blocks,
+            })
+            .collect();
+        let mut out = vec![0.0; tokens * self.num_heads * self.v_head_dim];
+        let kernel = DecodeKernel {
+            q,
+            num_heads: self.num_heads,
+            key_layout: layout,
+            key: &cache.key.memory,
+            key_dequant: &cache.key.scale.dequant,
+            values: Values::Plane {
+                layout: &cache.value.layout,
+                plane: &cache.value.memory,
+                dequant: &cache.value.scale.dequant,
+            },
+            query_scale: &self.scales.query,
+            prob: self.scales.prob,
+            modifiers: self.options.modifiers(),
+            sequences: &sequences,
+        };
+        device.decode(&kernel, &mut out)?;
+        Ok(out)
+    }
+
+    fn check_cache<P>(&self, cache: &MhaCache<P>) -> Result<(), AttentionError> {
+        let (key, value) = (&cache.key.layout, &cache.value.layout);
+        for (what, value, expected) in [
+            ("the cache's num_kv_heads", key.heads, self.num_kv_heads),
+            ("the cache's head_dim", key.dim, self.head_dim),
+            ("the cache's v_head_dim", value.dim, self.v_head_dim),
+        ] {
+            if value != expected {
+                return Err(AttentionError::Size {
+                    what,
+                    value,
+                    allowed: format!("the layer has {expected}"),
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,279 @@
+//! Attention over one latent: expanded for a prefill, absorbed for a decode.
+
+use half::bf16;
+
+use super::error::check_len;
+use super::{AttentionError, AttentionOptions, AttentionScales, Batch};
+use crate::cache::{MlaCache, PlaneScale, join};
+use crate::device::{
+    DecodeKernel, DecodeSequence, Device, Fp8Prefill, PrefillKernel, QueryScale, StorageDtype, Values,
+};
+
+/// The sizes of an MLA layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MlaShape {
+    /// Query heads.
+    pub num_heads: usize,
+    /// Elements of a latent without its rope part.
+    pub kv_lora_rank: usize,
+    /// Elements of a query or key head without its rope part.
+    pub qk_nope_head_dim: usize,
+    /// Elements of the rope part.
+    pub qk_rope_head_dim: usize,
+    /// Elements of a value head.
+    pub v_head_dim: usize,
+}
+
+/// A layer's attention, with the projection that expands a latent.
+#[derive(Debug, Clone)]
+pub struct MlaAttention {
+    shape: MlaShape,
+    /// By head: `[qk_nope_head_dim, kv_lora_rank]`, expands a latent to a key.
+    key_rows: Vec<Vec<bf16>>,
+    /// By head: the same transposed, absorbed into the query.
+    key_columns: Vec<Vec<bf16>>,
+    /// By head: `[v_head_dim, kv_lora_rank]`, expands a latent to a value.
+    value_rows: Vec<Vec<bf16>>,
+    scales: AttentionScales,
+    options: AttentionOptions,
+}
+
+impl MlaAttention {
+    /// A layer with the weight of its `kv_b_proj`: `[num_heads * (qk_nope_head_dim + v_head_dim), kv_lora_rank]`, for
+    /// each head the key's rows, then the value's.
+    ///
+    /// # Errors
+    /// A size is zero, the weight does not fit, or an option does not.
+    pub fn new(
+        shape: MlaShape,
+        kv_b_proj: &[bf16],
+        scales: AttentionScales,
+        options: AttentionOptions,
+    ) -> Result<Self, AttentionError> {
+        let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, v_head_dim, .. } = shape;
+        for (what, value) in [
+            ("num_heads", num_heads),
+            ("kv_lora_rank", kv_lora_rank),
+            ("qk_nope_head_dim", qk_nope_head_dim),
+            ("v_head_dim", v_head_dim),
+        ] {
+            if value == 0 {
+                return Err(AttentionError::Size { what, value, allowed: "it must be positive".to_owned() });
+            }
+        }
+        let head_rows = qk_nope_head_dim + v_head_dim;
+        check_len("kv_b_proj", kv_b_proj.len(), num_heads * head_rows * kv_lora_rank)?;
+        options.check(num_heads)?;
+        let heads = || kv_b_proj.chunks_exact(head_rows * kv_lora_rank);
+        let key = |head: &[bf16]| head[..qk_nope_head_dim * kv_lora_rank].to_vec();
+        let transposed = |head: &[bf16]| {
+            (0..kv_lora_rank)
+                .flat_map(|c| (0..qk_nope_head_dim).map(move |r| head[r * kv_lora_rank + c]))
+                .collect()
+        };
+        Ok(Self {
+            shape,
+            key_rows: heads().map(key).collect(),
+            key_columns: heads().map(transposed).collect(),
+            value_rows: heads().map(|head| head[qk_nope_head_dim * kv_lora_rank..].to_vec()).collect(),
+            scales,
+            options,
+        })
+    }
+
+    /// Attention of new tokens over expanded keys and values: those of the new tokens from their latents as computed,
+    /// those of earlier tokens from latents read from the cache. `q_nope` is `[tokens, num_heads, qk_nope_head_dim]`,
+    /// `q_pe` `[tokens, num_heads, qk_rope_head_dim]`, `kv_c` `[tokens, kv_lora_rank]`, `k_pe`
+    /// `[tokens, qk_rope_head_dim]`; returns `[tokens, num_heads * v_head_dim]`.
+    ///
+    /// # Errors
+    /// The operands or the batch do not fit, or a sequence has cached context and there is no cache.
+    pub fn prefill<D: Device>(
+        &self,
+        device: &D,
+        cache: Option<&MlaCache<D::Plane>>,
+        (q_nope, q_pe): (&[bf16], &[bf16]),
+        (kv_c, k_pe): (&[bf16], &[bf16]),
+        batch: &Batch<'_>,
+    ) -> Result<Vec<f32>, AttentionError> {
+        let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim } = self.shape;
+        let tokens = self.check_query(q_nope, q_pe)?;
+        check_len("kv_c", kv_c.len(), tokens * kv_lora_rank)?;
+        check_len("k_pe", k_pe.len(), tokens * qk_rope_head_dim)?;
+        if let Some(cache) = cache {
+            self.check_cache(cache)?;
+        }
+        let q = join(q_nope, qk_nope_head_dim, q_pe, qk_rope_head_dim);
+        let (dim, out_row) = (qk_nope_head_dim + qk_rope_head_dim, num_heads * v_head_dim);
+        let new_latents = join(kv_c, kv_lora_rank, k_pe, qk_rope_head_dim);
+        let latent_row = kv_lora_rank + qk_rope_head_dim;
+        let mut out = vec![0.0; tokens * out_row];
+        for sequence in batch.sequences(tokens)? {
+            let rows = sequence.first_token..sequence.first_token + sequence.tokens;
+            let context_tokens = sequence.context_tokens();
+            let mut latents = match (context_tokens, cache) {
+                (0, _) => Vec::new(),
+                (_, None) => {
+                    return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens });
+                }
+                (_, Some(cache)) => cache
+                    .latent
+                    .read(device, &batch.slots(&sequence, context_tokens, &cache.latent.layout)?)?,
+            };
+            latents.extend_from_slice(&new_latents[rows.start * latent_row..rows.end * latent_row]);
+            let (k, v) = self.expand(device, &latents)?;
+            let is_fp8 = self.options.fp8_prefill
+                && cache.is_some_and(|cache| cache.latent.layout.dtype == StorageDtype::Fp8);
+            // The expanded operands have no scale of their own; those of the latent mean something else.
+            let one = PlaneScale::ONE;
+            let query_scale = QueryScale::Static { quant: one.quant.clone(), dequant: one.dequant.clone() };
+            let kernel = PrefillKernel {
+                q: &q[rows.start * num_heads * dim..rows.end * num_heads * dim],
+                k: &k,
+                v: &v,
+                num_heads,
+                num_kv_heads: num_heads,
+                dim,
+                value_dim: v_head_dim,
+                fp8: is_fp8.then_some(Fp8Prefill {
+                    query_scale: &query_scale,
+                    key: (&one.quant, &one.dequant),
+                    value: (&one.quant, &one.dequant),
+                    prob: (1.0, 1.0),
+                }),
+                modifiers: self.options.modifiers(),
+            };
+            device.prefill(&kernel, &mut out[rows.start * out_row..rows.end * out_row])?;
+        }
+        Ok(out)
+    }
+
+    /// Attention of query tokens whose latents, and those of all tokens before them, are in the cache. The key's
+    /// projection is absorbed into the query and the value's applied to the result, so the latent itself is key and
+    /// value, and one scale serves both products. Returns `[tokens, num_heads * v_head_dim]`.
+    ///
+    /// # Errors
+    /// The operands or the batch do not fit the cache.
+    pub fn decode<D: Device>(
+        &self,
+        device: &D,
+        cache: &MlaCache<D::Plane>,
+        (q_nope, q_pe): (&[bf16], &[bf16]),
+        batch: &Batch<'_>,
+    ) -> Result<Vec<f32>, AttentionError> {
+        let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim } = self.shape;
+        let tokens = self.check_query(q_nope, q_pe)?;
+        self.check_cache(cache)?;
+        let absorbed = self.per_head(device, q_nope, &self.key_columns, qk_nope_head_dim, kv_lora_rank)?;
+        let q = join(&absorbed, kv_lora_rank, q_pe, qk_rope_head_dim);
+        let layout = &cache.latent.layout;
+        let sequences = batch.sequences(tokens)?;
+        let blocks =
+            sequences.iter().map(|s| batch.blocks(s, s.len, layout)).collect::<Result<Vec<_>, _>>()?;
+        let sequences: Vec<_> = sequences
+            .iter()
+            .zip(&blocks)
+            .map(|(sequence, blocks)| DecodeSequence {
+                first_token: sequence.first_token,
+                tokens: sequence.tokens,
+                context_tokens: sequence.len,
+                blocks,
+            })
+            .collect();
+        let mut latent_out = vec![0.0; tokens * num_heads * kv_lora_rank];
+        let kernel = DecodeKernel {
+            q: &q,
+            num_heads,
+            key_layout: layout,
+            key: &cache.latent.memory,
+            key_dequant: &cache.latent.scale.dequant,
+            values: Values::KeyPrefix { dim: kv_lora_rank },
+            query_scale: &self.scales.query,
+            prob: self.scales.prob,
+            modifiers: self.options.modifiers(),
+            sequences: &sequences,
+        };
+        device.decode(&kernel, &mut latent_out)?;
+        let latent_out: Vec<bf16> = latent_out.iter().map(|x| bf16::from_f32(*x)).collect();
+        let out = self.per_head(device, &latent_out, &self.value_rows, kv_lora_rank, v_head_dim)?;
+        Ok(out.iter().map(|x| x.to_f32()).collect())
+    }
+
+    fn check_query(&self, q_nope: &[bf16], q_pe: &[bf16]) -> Result<usize, AttentionError> {
+        let row = self.shape.num_heads * self.shape.qk_nope_head_dim;
+        let tokens = q_nope.len() / row;
+        check_len("q_nope", q_nope.len(), tokens * row)?;
+        check_len("q_pe", q_pe.len(), tokens * self.shape.num_heads * self.shape.qk_rope_head_dim)?;
+        Ok(tokens)
+    }
+
+    fn check_cache<P>(&self, cache: &MlaCache<P>) -> Result<(), AttentionError> {
+        for (what, value, expected) in [
+            ("the cache's kv_lora_rank", cache.kv_lora_rank, self.shape.kv_lora_rank),
+            ("the cache's qk_rope_head_dim", cache.qk_rope_head_dim, self.shape.qk_rope_head_dim),
+        ] {
+            if value != expected {
+                return Err(AttentionError::Size {
+                    what,
+                    value,
+                    allowed: format!("the layer has {expected}"),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Keys `[tokens, num_heads, qk_nope_head_dim + qk_rope_head_dim]` and values `[tokens, num_heads, v_head_dim]`.
+    fn expand<D: Device>(
+        &self,
+        device: &D,
+        latents: &[bf16],
+    ) -> Result<(Vec<bf16>, Vec<bf16>), AttentionError> {
+        let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim } = self.shape;
+        let tokens = latents.len() / (kv_lora_rank + qk_rope_head_dim);
+        let rows = latents.chunks_exact(kv_lora_rank + qk_rope_head_dim);
+        let kv_c: Vec<bf16> = rows.clone().flat_map(|row| &row[..kv_lora_rank]).copied().collect();
+        let dim = qk_nope_head_dim + qk_rope_head_dim;
+        let mut k = vec![bf16::ZERO; tokens * num_heads * dim];
+        let mut v = vec![bf16::ZERO; tokens * num_heads * v_head_dim];
+        let mut nope = vec![bf16::ZERO; tokens * qk_nope_head_dim];
+        let mut value = vec![bf16::ZERO; tokens * v_head_dim];
+        for head in 0..num_heads {
+            device.project(&kv_c, &self.key_rows[head], kv_lora_rank, &mut nope)?;
+            device.project(&kv_c, &self.value_rows[head], kv_lora_rank, &mut value)?;
+            for (token, latent) in rows.clone().enumerate() {
+                let key = &mut k[(token * num_heads + head) * dim..][..dim];
+                key[..qk_nope_head_dim]
+                    .copy_from_slice(&nope[token * qk_nope_head_dim..][..qk_nope_head_dim]);
+                key[qk_nope_head_dim..].copy_from_slice(&latent[kv_lora_rank..]);
+                v[(token * num_heads + head) * v_head_dim..][..v_head_dim]
+                    .copy_from_slice(&value[token * v_head_dim..][..v_head_dim]);
+            }
+        }
+        Ok((k, v))
+    }
+
+    /// `[tokens, num_heads, from]` to `[tokens, num_heads, to]`, each head by its own weight `[to, from]`.
+    fn per_head<D: Device>(
+        &self,
+        device: &D,
+        values: &[bf16],
+        weights: &[Vec<bf16>],
+        from: usize,
+        to: usize,
+    ) -> Result<Vec<bf16>, AttentionError> {
+        let num_heads = self.shape.num_heads;
+        let tokens = values.len() / (num_heads * from);
+        let mut out = vec![bf16::ZERO; tokens * num_heads * to];
+        let mut projected = vec![bf16::ZERO; tokens * to];
+        for (head, weight) in weights.iter().enumerate() {
+            let rows = (0..tokens).flat_map(|token| &values[(token * num_heads + head) * from..][..from]);
+            let rows: Vec<bf16> = rows.copied().collect();
+            device.project(&rows, weight, from, &mut projected)?;
+            for (token, row) in projected.chunks_exact(to).enumerate() {
+                out[(token * num_heads + head) * to..][..to].copy_from_slice(row);
+            }
+        }
+        Ok(out)
+    }
+}

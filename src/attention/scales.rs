@@ -1,0 +1,49 @@
+//! The scales that attention needs beside those of the cache.
+
+use crate::cache::PlaneScale;
+use crate::device::QueryScale;
+use crate::scales::{LayerReport, LayerScale, Origin};
+
+/// How query and probabilities are quantized. Keys and values have the scales of their cache.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttentionScales {
+    pub(super) query: QueryScale,
+    /// `quant` and `dequant` of the probabilities.
+    pub(super) prob: (f32, f32),
+}
+
+impl Default for AttentionScales {
+    /// The query by its own amax, probabilities by 1.0.
+    fn default() -> Self {
+        Self { query: QueryScale::Dynamic, prob: (1.0, 1.0) }
+    }
+}
+
+impl AttentionScales {
+    /// A query scale of the checkpoint.
+    #[must_use]
+    pub fn with_query(mut self, scale: PlaneScale) -> Self {
+        self.query = QueryScale::Static { quant: scale.quant, dequant: scale.dequant };
+        self
+    }
+
+    /// A scale of the probabilities.
+    #[must_use]
+    pub fn with_prob(mut self, quant: f32, dequant: f32) -> Self {
+        self.prob = (quant, dequant);
+        self
+    }
+
+    /// What an inspection gives a layer. A scale that an error made null is not replaced: `None`.
+    #[must_use]
+    pub fn from_layer(layer: &LayerReport) -> Option<Self> {
+        let mut scales = Self::default();
+        let query: &LayerScale = layer.q.as_ref()?;
+        if query.origin != Origin::Dynamic {
+            scales = scales.with_query(PlaneScale::from_layer(query)?);
+        }
+        let prob = layer.prob.as_ref()?;
+        let first = |numbers: &Option<crate::scales::Numbers>| numbers.as_ref()?.as_slice().first().copied();
+        Some(scales.with_prob(first(&prob.quant)?, first(&prob.dequant)?))
+    }
+}

@@ -1,0 +1,112 @@
+//! What a cache refuses.
+
+use crate::Generation;
+use crate::device::{DeviceError, StorageDtype};
+
+/// A request that a cache refuses. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CacheError {
+    /// A block size that is no power of two from 16 to 256.
+    #[error("block size {0} tokens; allowed are powers of two from 16 to 256")]
+    BlockSize(usize),
+    /// A size of zero, or one whose product does not fit.
+    #[error("{what} is {value}; it must be positive and the cache must fit the address space")]
+    Size {
+        /// Which one.
+        what: &'static str,
+        /// Its value.
+        value: usize,
+    },
+    /// An FP8 cache on a device that does not apply scales.
+    #[error("{device} does not apply scales, so it cannot hold an FP8 cache")]
+    NoScales {
+        /// The device.
+        device: String,
+    },
+    /// A per-head scale with another number of heads.
+    #[error("the {plane} scale has {scales} heads, the cache has {heads}")]
+    ScaleHeads {
+        /// `key`, `value` or `latent`.
+        plane: &'static str,
+        /// Heads of the scale.
+        scales: usize,
+        /// Heads of the cache.
+        heads: usize,
+    },
+    /// A multiplier that is not finite and positive.
+    #[error("the {plane} scale {value} is not finite and positive")]
+    ScaleValue {
+        /// `key`, `value` or `latent`.
+        plane: &'static str,
+        /// The multiplier.
+        value: f32,
+    },
+    /// A slot outside the cache.
+    #[error(
+        "slot {slot} at index {index} of the slot mapping; the cache has slots 0 to {last}, its pad block included"
+    )]
+    Slot {
+        /// The slot.
+        slot: i64,
+        /// Where in the mapping.
+        index: usize,
+        /// The last slot.
+        last: usize,
+    },
+    /// A block id outside the cache.
+    #[error("block {block}; the cache has blocks 0 to {last}, the pad block included")]
+    Block {
+        /// The id.
+        block: i64,
+        /// The last block.
+        last: usize,
+    },
+    /// Rows that do not match the slots.
+    #[error("{what} has {len} elements, {expected} are needed")]
+    Length {
+        /// Which operand.
+        what: &'static str,
+        /// Its length.
+        len: usize,
+        /// What fits.
+        expected: usize,
+    },
+    /// A block from another generation.
+    #[error("the block was stored by a {found}, this cache belongs to a {expected}")]
+    Generation {
+        /// Of the block.
+        found: Generation,
+        /// Of the cache.
+        expected: Generation,
+    },
+    /// A block of another storage type.
+    #[error("the block is stored as {}, this cache as {}", found.name(), expected.name())]
+    Dtype {
+        /// Of the block.
+        found: StorageDtype,
+        /// Of the cache.
+        expected: StorageDtype,
+    },
+    /// A block of another shape, or with another number of bytes than its shape has.
+    #[error("the block has {found}, this cache {expected}")]
+    Shape {
+        /// Of the block.
+        found: String,
+        /// Of the cache.
+        expected: String,
+    },
+    /// A block that was stored with other scales.
+    #[error(
+        "the block was stored with other scales (fingerprint {found:016x}, this cache has {expected:016x})"
+    )]
+    Fingerprint {
+        /// Of the block.
+        found: u64,
+        /// Of the cache.
+        expected: u64,
+    },
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}

@@ -1,0 +1,69 @@
+//! Blocks and their size.
+
+use super::CacheError;
+use crate::device::{PlaneLayout, StorageDtype};
+
+/// How many blocks a cache has, how large they are, and how elements are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CacheGeometry {
+    num_blocks: usize,
+    block_size_tokens: usize,
+    dtype: StorageDtype,
+}
+
+impl CacheGeometry {
+    /// `num_blocks` blocks of `block_size_tokens` tokens, a power of two from 16 to 256 (Gaudi uses 128). One more
+    /// block, the pad block, takes the writes of padding rows.
+    ///
+    /// # Errors
+    /// The block size is not allowed, or there are no blocks.
+    pub fn new(num_blocks: usize, block_size_tokens: usize, dtype: StorageDtype) -> Result<Self, CacheError> {
+        if !block_size_tokens.is_power_of_two() || !(16..=256).contains(&block_size_tokens) {
+            return Err(CacheError::BlockSize(block_size_tokens));
+        }
+        if num_blocks == 0 {
+            return Err(CacheError::Size { what: "num_blocks", value: num_blocks });
+        }
+        Ok(Self { num_blocks, block_size_tokens, dtype })
+    }
+
+    /// Blocks that hold tokens.
+    #[must_use]
+    pub const fn num_blocks(&self) -> usize {
+        self.num_blocks
+    }
+
+    /// Tokens of a block.
+    #[must_use]
+    pub const fn block_size_tokens(&self) -> usize {
+        self.block_size_tokens
+    }
+
+    /// How elements are stored.
+    #[must_use]
+    pub const fn dtype(&self) -> StorageDtype {
+        self.dtype
+    }
+
+    /// The layout of a plane of `[heads, dim]` rows.
+    pub(super) fn plane(&self, heads: usize, dim: usize) -> Result<PlaneLayout, CacheError> {
+        for (what, value) in [("heads", heads), ("dim", dim)] {
+            if value == 0 {
+                return Err(CacheError::Size { what, value });
+            }
+        }
+        let bytes = [self.block_size_tokens, heads, dim, self.dtype.bytes()]
+            .iter()
+            .try_fold(self.num_blocks.saturating_add(1), |product, factor| product.checked_mul(*factor));
+        if bytes.is_none_or(|bytes| bytes > isize::MAX as usize) {
+            return Err(CacheError::Size { what: "num_blocks", value: self.num_blocks });
+        }
+        Ok(PlaneLayout {
+            num_blocks: self.num_blocks,
+            block_size_tokens: self.block_size_tokens,
+            heads,
+            dim,
+            dtype: self.dtype,
+        })
+    }
+}

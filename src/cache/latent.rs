@@ -1,0 +1,126 @@
+//! The cache of MLA: one latent for keys and values.
+
+use half::bf16;
+
+use super::paged::{check_block, check_len, check_slots};
+use super::separate::{check_image, check_pairs, fingerprint};
+use super::{BlockImage, CacheError, CacheGeometry, Paged, PlaneScale};
+use crate::Generation;
+use crate::device::Device;
+
+/// Latents, `[num_blocks + 1, block_size_tokens, kv_lora_rank + qk_rope_head_dim]`, with one scale.
+#[derive(Debug)]
+pub struct MlaCache<P> {
+    generation: Generation,
+    pub(crate) kv_lora_rank: usize,
+    pub(crate) qk_rope_head_dim: usize,
+    pub(crate) latent: Paged<P>,
+}
+
+impl<P> MlaCache<P> {
+    /// An empty cache on a device. Its one scale is `k_scale`; there is no place for another.
+    ///
+    /// # Errors
+    /// The cache is FP8 and the device does not apply scales, the scale is per head, or the memory cannot be had.
+    pub fn new<D: Device<Plane = P>>(
+        device: &D,
+        geometry: CacheGeometry,
+        kv_lora_rank: usize,
+        qk_rope_head_dim: usize,
+        k_scale: &PlaneScale,
+    ) -> Result<Self, CacheError> {
+        let dim = kv_lora_rank.checked_add(qk_rope_head_dim).filter(|_| kv_lora_rank > 0);
+        let dim = dim.ok_or(CacheError::Size { what: "kv_lora_rank", value: kv_lora_rank })?;
+        let latent = Paged::new(device, geometry, (1, dim), k_scale, "latent")?;
+        Ok(Self { generation: device.generation(), kv_lora_rank, qk_rope_head_dim, latent })
+    }
+
+    /// Stores the latents of tokens at their slots: `kv_c` is `[tokens, kv_lora_rank]`, normalized; `k_pe`
+    /// `[tokens, qk_rope_head_dim]`, after rotary embedding. Both parts are stored with the one scale.
+    ///
+    /// # Errors
+    /// A slot is outside the cache, or the rows do not match the slots. Nothing is written then.
+    pub fn write<D: Device<Plane = P>>(
+        &mut self,
+        device: &D,
+        kv_c: &[bf16],
+        k_pe: &[bf16],
+        slot_mapping: &[i64],
+    ) -> Result<(), CacheError> {
+        let slots = check_slots(&self.latent.layout, slot_mapping)?;
+        check_len("kv_c", kv_c.len(), slots.len() * self.kv_lora_rank)?;
+        check_len("k_pe", k_pe.len(), slots.len() * self.qk_rope_head_dim)?;
+        self.latent.write(device, &join(kv_c, self.kv_lora_rank, k_pe, self.qk_rope_head_dim), &slots)
+    }
+
+    /// The latents at slots, `[slots, kv_lora_rank + qk_rope_head_dim]`, as bfloat16.
+    ///
+    /// # Errors
+    /// A slot is outside the cache.
+    pub fn read<D: Device<Plane = P>>(
+        &self,
+        device: &D,
+        slot_mapping: &[i64],
+    ) -> Result<Vec<bf16>, CacheError> {
+        self.latent.read(device, &check_slots(&self.latent.layout, slot_mapping)?)
+    }
+
+    /// Copies whole blocks within the cache, `(from, to)` pairs in order.
+    ///
+    /// # Errors
+    /// A block id is outside the cache. Nothing is copied then.
+    pub fn copy_blocks<D: Device<Plane = P>>(
+        &mut self,
+        device: &D,
+        pairs: &[(i32, i32)],
+    ) -> Result<(), CacheError> {
+        let pairs = check_pairs(&self.latent, pairs)?;
+        device.copy_blocks(&self.latent.layout, &mut self.latent.memory, &pairs)?;
+        Ok(())
+    }
+
+    /// One block with all that its bytes mean: to swap it out, or to move it to another device.
+    ///
+    /// # Errors
+    /// The block id is outside the cache.
+    pub fn export_block<D: Device<Plane = P>>(
+        &self,
+        device: &D,
+        block: i32,
+    ) -> Result<BlockImage, CacheError> {
+        let block = check_block(&self.latent.layout, block)?;
+        let planes = vec![self.latent.export(device, block)?];
+        Ok(BlockImage { generation: self.generation, fingerprint: self.fingerprint(), planes })
+    }
+
+    /// Takes a block that was exported from a cache like this one.
+    ///
+    /// # Errors
+    /// The block id is outside the cache, or the block's generation, type, shape or scale are not this cache's. Nothing
+    /// is written then.
+    pub fn import_block<D: Device<Plane = P>>(
+        &mut self,
+        device: &D,
+        block: i32,
+        image: &BlockImage,
+    ) -> Result<(), CacheError> {
+        let block = check_block(&self.latent.layout, block)?;
+        check_image(self.generation, self.fingerprint(), &[&self.latent], image)?;
+        device.import_block(&self.latent.layout, &mut self.latent.memory, block, &image.planes[0].bytes)?;
+        Ok(())
+    }
+
+    /// Equal for two caches exactly where the same bytes mean the same values in both.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        fingerprint(self.generation, &[&self.latent])
+    }
+}
+
+/// Rows of two matrices side by side.
+pub(crate) fn join(a: &[bf16], a_dim: usize, b: &[bf16], b_dim: usize) -> Vec<bf16> {
+    if b_dim == 0 {
+        return a.to_vec();
+    }
+    a.chunks_exact(a_dim).zip(b.chunks_exact(b_dim)).flat_map(|(a, b)| a.iter().chain(b)).copied().collect()
+}

@@ -1,0 +1,22 @@
+//! Paged KV caches: keys and values of MHA and GQA, the one latent of MLA, with the scales that they are stored with.
+//!
+//! A cache is built with its scales and keeps them: writing and reading cannot use different ones, and a model that is
+//! loaded anew gets a new cache. Every slot and block id is checked before anything is written.
+
+mod error;
+mod geometry;
+mod latent;
+mod paged;
+mod plane_scale;
+mod separate;
+mod transfer;
+
+pub use error::CacheError;
+pub use geometry::CacheGeometry;
+pub use latent::MlaCache;
+pub use plane_scale::PlaneScale;
+pub use separate::MhaCache;
+pub use transfer::{BlockImage, PlaneImage};
+
+pub(crate) use latent::join;
+pub(crate) use paged::{Paged, check_block};

@@ -1,0 +1,122 @@
+//! One paged plane with its scales: what the caches of MHA and MLA are made of.
+
+use half::bf16;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{CacheError, CacheGeometry, PlaneImage, PlaneScale};
+use crate::device::{Device, PlaneLayout, StorageDtype};
+
+/// A plane in a device's memory, and the multipliers that it is written and read with.
+#[derive(Debug)]
+pub(crate) struct Paged<P> {
+    pub(crate) layout: PlaneLayout,
+    pub(crate) memory: P,
+    pub(crate) scale: PlaneScale,
+}
+
+/// Checks a slot mapping as a whole, before anything is written.
+pub(super) fn check_slots(layout: &PlaneLayout, slot_mapping: &[i64]) -> Result<Vec<usize>, CacheError> {
+    let last = layout.slots() - 1;
+    slot_mapping
+        .iter()
+        .enumerate()
+        .map(|(index, slot)| {
+            usize::try_from(*slot).ok().filter(|slot| *slot <= last).ok_or(CacheError::Slot {
+                slot: *slot,
+                index,
+                last,
+            })
+        })
+        .collect()
+}
+
+/// Checks one block id; the pad block's is one.
+pub(crate) fn check_block(layout: &PlaneLayout, block: i32) -> Result<usize, CacheError> {
+    let last = layout.pad_block();
+    let id = usize::try_from(block).ok().filter(|id| *id <= last);
+    id.ok_or(CacheError::Block { block: i64::from(block), last })
+}
+
+pub(super) fn check_len(what: &'static str, len: usize, expected: usize) -> Result<(), CacheError> {
+    if len == expected { Ok(()) } else { Err(CacheError::Length { what, len, expected }) }
+}
+
+impl<P> Paged<P> {
+    pub(super) fn new<D: Device<Plane = P>>(
+        device: &D,
+        geometry: CacheGeometry,
+        (heads, dim): (usize, usize),
+        scale: &PlaneScale,
+        plane: &'static str,
+    ) -> Result<Self, CacheError> {
+        if geometry.dtype() == StorageDtype::Fp8 && !device.applies_scales() {
+            return Err(CacheError::NoScales { device: device.description() });
+        }
+        let layout = geometry.plane(heads, dim)?;
+        let scale = scale.for_plane(&layout, plane)?;
+        Ok(Self { layout, memory: device.allocate(&layout)?, scale })
+    }
+
+    /// Stores rows at slots that were checked.
+    pub(super) fn write<D: Device<Plane = P>>(
+        &mut self,
+        device: &D,
+        rows: &[bf16],
+        slots: &[usize],
+    ) -> Result<(), CacheError> {
+        device.write(&self.layout, &mut self.memory, rows, slots, &self.scale.quant)?;
+        Ok(())
+    }
+
+    /// The rows at slots that were checked, `[slots, heads, dim]`.
+    pub(crate) fn read<D: Device<Plane = P>>(
+        &self,
+        device: &D,
+        slots: &[usize],
+    ) -> Result<Vec<bf16>, CacheError> {
+        let mut rows = vec![bf16::ZERO; slots.len() * self.layout.row()];
+        device.read(&self.layout, &self.memory, slots, &self.scale.dequant, &mut rows)?;
+        Ok(rows)
+    }
+
+    /// Hashes everything that the meaning of stored bytes depends on.
+    pub(super) fn hash_into(&self, hasher: &mut Xxh3) {
+        let layout = &self.layout;
+        hasher.update(layout.dtype.name().as_bytes());
+        for size in [layout.block_size_tokens, layout.heads, layout.dim] {
+            hasher.update(&(size as u64).to_le_bytes());
+        }
+        for bits in self.scale.bits() {
+            hasher.update(&bits.to_le_bytes());
+        }
+    }
+
+    pub(super) fn export<D: Device<Plane = P>>(
+        &self,
+        device: &D,
+        block: usize,
+    ) -> Result<PlaneImage, CacheError> {
+        let layout = &self.layout;
+        Ok(PlaneImage {
+            dtype: layout.dtype,
+            block_size_tokens: layout.block_size_tokens,
+            heads: layout.heads,
+            dim: layout.dim,
+            bytes: device.export_block(layout, &self.memory, block)?,
+        })
+    }
+
+    /// Whether a block of another cache has this plane's type and shape.
+    pub(super) fn check_image(&self, image: &PlaneImage) -> Result<(), CacheError> {
+        let layout = &self.layout;
+        if image.dtype != layout.dtype {
+            return Err(CacheError::Dtype { found: image.dtype, expected: layout.dtype });
+        }
+        let shape = |tokens: usize, heads: usize, dim: usize, bytes: usize| {
+            format!("{tokens} tokens of {heads} heads of {dim} ({bytes} bytes)")
+        };
+        let found = shape(image.block_size_tokens, image.heads, image.dim, image.bytes.len());
+        let expected = shape(layout.block_size_tokens, layout.heads, layout.dim, layout.block_bytes());
+        if found == expected { Ok(()) } else { Err(CacheError::Shape { found, expected }) }
+    }
+}

@@ -1,0 +1,234 @@
+//! A Gaudi's arithmetic on the CPU.
+
+mod attention;
+mod head_rows;
+mod products;
+mod query;
+mod softmax;
+mod storage;
+
+use std::fmt;
+
+use half::bf16;
+use rayon::prelude::*;
+
+use super::{
+    DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, StorageDtype, Values,
+};
+use crate::Generation;
+use crate::fp8::bf16_from_f32_slice;
+use crate::mme::{Elements, Matrix, Right};
+
+use attention::{Attend, Side};
+use head_rows::{HeadRows, QuantizedRows};
+use products::Products;
+pub use storage::EmulatedPlane;
+
+/// How products are accumulated. What is quantized, and every code in a cache, is the same in both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// The matrix engine's own order, alignment and truncation, bit for bit.
+    Exact,
+    /// Float accumulation.
+    Fast,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "exact",
+            Self::Fast => "fast",
+        })
+    }
+}
+
+/// A device of one generation, computed on the CPU.
+#[derive(Debug, Clone, Copy)]
+pub struct Emulated {
+    generation: Generation,
+    mode: Mode,
+    products: Products,
+}
+
+impl Emulated {
+    /// The device of `generation`, on the threads of the current rayon pool.
+    #[must_use]
+    pub fn new(generation: Generation, mode: Mode) -> Self {
+        Self { generation, mode, products: Products::new(generation, mode) }
+    }
+
+    /// How products are accumulated.
+    #[must_use]
+    pub const fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Runs one task for each sequence and KV head and puts the rows where they belong.
+    fn run_tasks(&self, tasks: &[Attend<'_>], out: &mut [f32]) -> Result<(), DeviceError> {
+        let results: Vec<Vec<f32>> =
+            tasks.par_iter().map(|task| task.run(&self.products)).collect::<Result<_, _>>()?;
+        for (task, rows) in tasks.iter().zip(&results) {
+            task.scatter(rows, out);
+        }
+        Ok(())
+    }
+}
+
+impl Device for Emulated {
+    type Plane = EmulatedPlane;
+
+    fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    fn description(&self) -> String {
+        format!("{}, emulated on the CPU ({})", self.generation, self.mode)
+    }
+
+    fn applies_scales(&self) -> bool {
+        true
+    }
+
+    fn allocate(&self, layout: &PlaneLayout) -> Result<EmulatedPlane, DeviceError> {
+        EmulatedPlane::allocate(layout)
+    }
+
+    fn write(
+        &self,
+        layout: &PlaneLayout,
+        plane: &mut EmulatedPlane,
+        rows: &[bf16],
+        slots: &[usize],
+        quant: &HeadScales,
+    ) -> Result<(), DeviceError> {
+        plane.write(self.generation, layout, rows, slots, quant)
+    }
+
+    fn read(
+        &self,
+        layout: &PlaneLayout,
+        plane: &EmulatedPlane,
+        slots: &[usize],
+        dequant: &HeadScales,
+        rows: &mut [bf16],
+    ) -> Result<(), DeviceError> {
+        plane.read(self.generation, layout, slots, dequant, rows)
+    }
+
+    fn copy_blocks(
+        &self,
+        layout: &PlaneLayout,
+        plane: &mut EmulatedPlane,
+        pairs: &[(usize, usize)],
+    ) -> Result<(), DeviceError> {
+        plane.copy_blocks(layout, pairs);
+        Ok(())
+    }
+
+    fn export_block(
+        &self,
+        layout: &PlaneLayout,
+        plane: &EmulatedPlane,
+        block: usize,
+    ) -> Result<Vec<u8>, DeviceError> {
+        Ok(plane.export_block(layout, block))
+    }
+
+    fn import_block(
+        &self,
+        layout: &PlaneLayout,
+        plane: &mut EmulatedPlane,
+        block: usize,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError> {
+        plane.import_block(layout, block, bytes);
+        Ok(())
+    }
+
+    fn prefill(&self, kernel: &PrefillKernel<'_>, out: &mut [f32]) -> Result<(), DeviceError> {
+        let queries = kernel.q.len() / (kernel.num_heads * kernel.dim);
+        let keys = kernel.k.len() / (kernel.num_kv_heads * kernel.dim);
+        let quantized = |values, dim, scales: Option<&HeadScales>| {
+            QuantizedRows::new(self.generation, values, kernel.num_kv_heads, dim, scales)
+        };
+        let k = quantized(kernel.k, kernel.dim, kernel.fp8.map(|f| f.key.0))?;
+        let v = quantized(kernel.v, kernel.value_dim, kernel.fp8.map(|f| f.value.0))?;
+        let tasks: Vec<Attend<'_>> = (0..kernel.num_kv_heads)
+            .map(|kv_head| Attend {
+                q: kernel.q,
+                dim: kernel.dim,
+                num_heads: kernel.num_heads,
+                group: kernel.num_heads / kernel.num_kv_heads,
+                kv_head,
+                first_token: 0,
+                tokens: queries,
+                context_tokens: keys,
+                query_scale: kernel.fp8.map(|f| f.query_scale),
+                key: Side { rows: k.head(kv_head), dequant: kernel.fp8.map_or(1.0, |f| f.key.1.of(kv_head)) },
+                value: Side {
+                    rows: v.head(kv_head),
+                    dequant: kernel.fp8.map_or(1.0, |f| f.value.1.of(kv_head)),
+                },
+                prob: kernel.fp8.map(|f| f.prob),
+                modifiers: &kernel.modifiers,
+            })
+            .collect();
+        self.run_tasks(&tasks, out)
+    }
+
+    fn decode(&self, kernel: &DecodeKernel<'_, EmulatedPlane>, out: &mut [f32]) -> Result<(), DeviceError> {
+        let (layout, kv_heads) = (kernel.key_layout, kernel.key_layout.heads);
+        let is_fp8 = layout.dtype == StorageDtype::Fp8;
+        let generation = self.generation;
+        let mut tasks = Vec::with_capacity(kernel.sequences.len() * kv_heads);
+        for sequence in kernel.sequences {
+            for kv_head in 0..kv_heads {
+                let key_dequant = kernel.key_dequant.of(kv_head);
+                let value = match &kernel.values {
+                    Values::Plane { layout, plane, dequant } => Side {
+                        rows: HeadRows::of_plane(generation, layout, plane, sequence, kv_head, layout.dim),
+                        dequant: dequant.of(kv_head),
+                    },
+                    Values::KeyPrefix { dim } => Side {
+                        rows: HeadRows::of_plane(generation, layout, kernel.key, sequence, kv_head, *dim),
+                        dequant: key_dequant,
+                    },
+                };
+                tasks.push(Attend {
+                    q: kernel.q,
+                    dim: layout.dim,
+                    num_heads: kernel.num_heads,
+                    group: kernel.num_heads / kv_heads,
+                    kv_head,
+                    first_token: sequence.first_token,
+                    tokens: sequence.tokens,
+                    context_tokens: sequence.context_tokens,
+                    query_scale: is_fp8.then_some(kernel.query_scale),
+                    key: Side {
+                        rows: HeadRows::of_plane(
+                            generation, layout, kernel.key, sequence, kv_head, layout.dim,
+                        ),
+                        dequant: key_dequant,
+                    },
+                    value,
+                    prob: is_fp8.then_some(kernel.prob),
+                    modifiers: &kernel.modifiers,
+                });
+            }
+        }
+        self.run_tasks(&tasks, out)
+    }
+
+    fn project(&self, a: &[bf16], b: &[bf16], k: usize, out: &mut [bf16]) -> Result<(), DeviceError> {
+        let (m, n) = (a.len() / k, b.len() / k);
+        let mut accumulators = vec![0.0; m * n];
+        let right = [Matrix::new(Elements::Bf16(b), n, k)?];
+        self.products.multiply(
+            Matrix::new(Elements::Bf16(a), m, k)?,
+            Right::NByK(&right),
+            &mut accumulators,
+        )?;
+        bf16_from_f32_slice(&accumulators, out)?;
+        Ok(())
+    }
+}

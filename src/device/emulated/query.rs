@@ -1,0 +1,68 @@
+//! A query as the left operand of the first product.
+
+use half::bf16;
+
+use crate::Generation;
+use crate::device::{DeviceError, QueryScale};
+use crate::fp8::{Format, Quantizer, amax_bf16};
+use crate::mme::{Elements, Matrix, MmeError};
+
+/// Rows of a query, quantized where the first product is FP8, and what multiplies each row of the product.
+#[derive(Debug)]
+pub(super) struct QueryRows {
+    values: Vec<bf16>,
+    codes: Vec<u8>,
+    format: Option<Format>,
+    dim: usize,
+    pub(super) dequant: Vec<f32>,
+}
+
+impl QueryRows {
+    /// Takes `[rows, dim]`. `scale` is `None` for a bfloat16 product.
+    pub(super) fn new(
+        generation: Generation,
+        values: Vec<bf16>,
+        dim: usize,
+        kv_head: usize,
+        scale: Option<&QueryScale>,
+    ) -> Result<Self, DeviceError> {
+        let rows = values.len() / dim;
+        let Some(scale) = scale else {
+            return Ok(Self { values, codes: Vec::new(), format: None, dim, dequant: vec![1.0; rows] });
+        };
+        let mut codes = vec![0; values.len()];
+        let dequant = match scale {
+            QueryScale::Static { quant, dequant } => {
+                Quantizer::kv_cache(generation, quant.of(kv_head))?.quant_bf16(&values, &mut codes)?;
+                vec![dequant.of(kv_head); rows]
+            }
+            QueryScale::Dynamic => {
+                let pieces = values.chunks_exact(dim).zip(codes.chunks_exact_mut(dim));
+                pieces
+                    .map(|(values, codes)| quantize_by_amax(generation, values, codes))
+                    .collect::<Result<_, _>>()?
+            }
+        };
+        Ok(Self { values, codes, format: Some(Format::kv_cache(generation)), dim, dequant })
+    }
+
+    /// `[rows, dim]`.
+    pub(super) fn matrix(&self) -> Result<Matrix<'_>, MmeError> {
+        let elements = match self.format {
+            Some(format) => Elements::Fp8(&self.codes, format),
+            None => Elements::Bf16(&self.values),
+        };
+        Matrix::new(elements, self.values.len() / self.dim, self.dim)
+    }
+}
+
+/// Quantizes a row so that its largest magnitude reaches the end of the range, and returns what multiplies it back. A
+/// row of zeros, or one so small or so large that no multiplier fits, takes 1.0.
+fn quantize_by_amax(generation: Generation, values: &[bf16], codes: &mut [u8]) -> Result<f32, DeviceError> {
+    let quant = generation.fp8_max() / amax_bf16(values).to_f32();
+    // The multiplier is rounded to bfloat16, whose range is that of float32.
+    let is_usable = quant.is_finite() && quant > 0.0 && bf16::from_f32(quant).is_finite();
+    let quant = if is_usable { quant } else { 1.0 };
+    Quantizer::kv_cache(generation, quant)?.quant_bf16(values, codes)?;
+    Ok(1.0 / quant)
+}

@@ -1,0 +1,81 @@
+//! The layout of a cache plane.
+
+/// How a cache stores its elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StorageDtype {
+    /// The device's e4m3, with scales.
+    Fp8,
+    /// bfloat16.
+    Bf16,
+    /// float32; values are still bfloat16 values, as they come.
+    F32,
+}
+
+impl StorageDtype {
+    /// The size of an element.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Fp8 => 1,
+            Self::Bf16 => 2,
+            Self::F32 => 4,
+        }
+    }
+
+    /// `fp8`, `bf16` or `f32`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fp8 => "fp8",
+            Self::Bf16 => "bf16",
+            Self::F32 => "f32",
+        }
+    }
+}
+
+/// A plane: `[num_blocks + 1, block_size_tokens, heads, dim]`, row-major. The block behind the last is the pad block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PlaneLayout {
+    /// Blocks that hold tokens; the pad block comes on top.
+    pub num_blocks: usize,
+    /// Tokens of a block.
+    pub block_size_tokens: usize,
+    /// Heads of a token.
+    pub heads: usize,
+    /// Elements of a head.
+    pub dim: usize,
+    /// How elements are stored.
+    pub dtype: StorageDtype,
+}
+
+impl PlaneLayout {
+    /// The id of the pad block, which takes the writes of padding rows.
+    #[must_use]
+    pub const fn pad_block(&self) -> usize {
+        self.num_blocks
+    }
+
+    /// The first slot of the pad block.
+    #[must_use]
+    pub const fn pad_slot(&self) -> usize {
+        self.num_blocks * self.block_size_tokens
+    }
+
+    /// Slots of the plane, those of the pad block included.
+    #[must_use]
+    pub const fn slots(&self) -> usize {
+        (self.num_blocks + 1) * self.block_size_tokens
+    }
+
+    /// Elements of a token.
+    #[must_use]
+    pub const fn row(&self) -> usize {
+        self.heads * self.dim
+    }
+
+    /// Bytes of a block.
+    #[must_use]
+    pub const fn block_bytes(&self) -> usize {
+        self.block_size_tokens * self.row() * self.dtype.bytes()
+    }
+}
