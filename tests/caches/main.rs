@@ -17,7 +17,6 @@ mod numbers;
 
 mod agreement;
 mod bits;
-mod blocks;
 mod errors;
 mod public_bugs;
 mod shapes;

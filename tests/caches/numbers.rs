@@ -1,5 +1,7 @@
 //! Numbers by their definitions, and random ones. Nothing here calls a conversion of the library.
 
+use std::cmp::Ordering;
+
 use gaudi_kv::Generation;
 use half::bf16;
 
@@ -25,10 +27,18 @@ pub fn e4m3_code(generation: Generation, value: f32) -> u8 {
         Generation::Gaudi3 => 0x7E,
     };
     let magnitude = f64::from(value).abs().min(e4m3_value(generation, largest));
+    // The codes are in the order of their values.
+    let (mut above, mut below) = (largest, 0);
+    while above - below > 1 {
+        let middle = below + (above - below) / 2;
+        if e4m3_value(generation, middle) < magnitude { below = middle } else { above = middle }
+    }
     let distance = |code: u8| (e4m3_value(generation, code) - magnitude).abs();
-    let nearest =
-        (0..=largest).min_by(|a, b| distance(*a).total_cmp(&distance(*b)).then((a & 1).cmp(&(b & 1))));
-    nearest.unwrap() | if value.is_sign_negative() { 0x80 } else { 0 }
+    let takes_lower = match distance(above - 1).total_cmp(&distance(above)) {
+        Ordering::Equal => above & 1 == 1,
+        nearer => nearer == Ordering::Less,
+    };
+    above - u8::from(takes_lower) | if value.is_sign_negative() { 0x80 } else { 0 }
 }
 
 /// `fp8(bf16(x * bf16(q)))`.

@@ -9,6 +9,7 @@ use half::bf16;
 use crate::cases::{Mha, Place, Scale, Table, attention_scales, block_count, places, references};
 use crate::float64::{attend, relative_l2};
 use crate::latents::Mla;
+use crate::model::Head;
 use crate::numbers::{Random, bits};
 
 const MODES: [Mode; 2] = [Mode::Exact, Mode::Fast];
@@ -33,13 +34,22 @@ fn groups_of_1_to_8_and_heads_of_32_to_128() {
                 case.block_size = block_size;
                 let fresh = places(random, &[(1, 150), (4, 37)], block_size);
                 case.sequences.iter_mut().zip(fresh).for_each(|(sequence, place)| sequence.place = place);
+                let (decode, prefill) = (references(&case.decode_heads()), references(&case.prefill_heads()));
                 for mode in MODES {
                     let what = format!("{generation} {mode} {heads:?} {dims:?} {block_size}");
-                    references(&case.decode_heads()).check(&case.decode(mode), &what);
-                    references(&case.prefill_heads()).check(&case.prefill(mode), &what);
+                    decode.check(&case.decode(mode), &what);
+                    prefill.check(&case.prefill(mode), &what);
                 }
             }
         }
+    }
+}
+
+/// The same bits in the exact mode; within the bound in the fast one, which may sum in another order.
+fn same(mode: Mode, out: &[f32], expected: &[f32], heads: &[Head]) {
+    match mode {
+        Mode::Exact => assert_eq!(bits(out), bits(expected)),
+        Mode::Fast => references(heads).check(out, "fast"),
     }
 }
 
@@ -122,14 +132,13 @@ fn where_blocks_are_makes_no_difference() {
                 let mut case =
                     Mha::plain(&mut Random::new(4), generation, (4, 2), (24, 16), &[(2, 70), (3, 33)]);
                 case.dtype = dtype;
-                let expected = bits(&case.decode(mode));
-                let prefilled = bits(&case.prefill(mode));
+                let (expected, prefilled) = (case.decode(mode), case.prefill(mode));
                 for (seed, block_size) in [(1, 16), (2, 16), (3, 32), (4, 64), (5, 256)] {
                     case.block_size = block_size;
                     let fresh = places(&mut Random::new(seed), &[(2, 70), (3, 33)], block_size);
                     case.sequences.iter_mut().zip(fresh).for_each(|(sequence, place)| sequence.place = place);
-                    assert_eq!(bits(&case.decode(mode)), expected, "{dtype:?} {block_size}");
-                    assert_eq!(bits(&case.prefill(mode)), prefilled, "{dtype:?} {block_size}");
+                    same(mode, &case.decode(mode), &expected, &case.decode_heads());
+                    same(mode, &case.prefill(mode), &prefilled, &case.prefill_heads());
                 }
             }
         }
@@ -192,13 +201,13 @@ fn several_query_tokens_are_as_one_at_a_time() {
             let case = Mha::plain(&mut Random::new(8), generation, (4, 2), (16, 16), &[(6, 50)]);
             let device = case.device(mode);
             let cache = case.cache(&device, true);
-            let together = case.decode(mode);
+            let (together, heads) = (case.decode(mode), case.decode_heads());
             for token in 0..6 {
                 let place = Place { queries: 1, len: 45 + token, ..case.sequences[0].place.clone() };
                 let table = Table::new(&[place]);
                 let q = &case.sequences[0].q[token * 64..(token + 1) * 64];
                 let one = case.attention().decode(&device, &cache, q, &table.batch()).unwrap();
-                assert_eq!(bits(&one), bits(&together[token * 64..(token + 1) * 64]), "token {token}");
+                same(mode, &one, &together[token * 64..(token + 1) * 64], &heads[token * 4..(token + 1) * 4]);
             }
         }
     }
