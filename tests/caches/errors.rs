@@ -188,7 +188,8 @@ fn batches_that_contradict_themselves() {
             assert_eq!(length(&error), "query_start_loc");
         }
     }
-    let cases: [(&[usize], &[usize], &[i32], usize, &str); 11] = [
+    type Case = (&'static [usize], &'static [usize], &'static [i32], usize, &'static str);
+    let cases: [Case; 11] = [
         (&[0, 1], &[20], &[1, 3], 0, "must run from 0 to 2"),
         (&[0, 3], &[20], &[1, 3], 0, "must run from 0 to 2"),
         (&[1, 2], &[20], &[1, 3], 0, "must run from 0 to 2"),

@@ -311,7 +311,7 @@ impl Mla {
                     codes.iter().map(|code| dequantized(generation, *code, dequant)).collect()
                 })
                 .collect();
-            let sides: Vec<(Rc<Vec<Row>>, Rc<Vec<Row>>)> = (0..shape.num_heads)
+            let sides: Vec<_> = (0..shape.num_heads)
                 .map(|head| {
                     let (key, value) = self.weights(head);
                     let keys = latents.iter().map(|latent| {
@@ -321,7 +321,7 @@ impl Mla {
                     let values = latents
                         .iter()
                         .map(|latent| operand(projected(generation, &latent[..shape.kv_lora_rank], value)));
-                    (Rc::new(keys.collect()), Rc::new(values.collect()))
+                    (Rc::new(keys.collect::<Vec<_>>()), Rc::new(values.collect::<Vec<_>>()))
                 })
                 .collect();
             for (token, head, q_nope, q_pe) in self.queries(sequence) {

@@ -38,7 +38,8 @@ pub fn e4m3_code(generation: Generation, value: f32) -> u8 {
         Ordering::Equal => above & 1 == 1,
         nearer => nearer == Ordering::Less,
     };
-    above - u8::from(takes_lower) | if value.is_sign_negative() { 0x80 } else { 0 }
+    let sign = if value.is_sign_negative() { 0x80 } else { 0 };
+    sign | (above - u8::from(takes_lower))
 }
 
 /// `fp8(bf16(x * bf16(q)))`.

@@ -423,5 +423,5 @@ fn the_oracle_gives_what_a_textbook_does() {
     assert!((attended.out[0] - (1.0 + 2.0 * 2.0) / 3.0).abs() < 1e-12);
     assert!((attended.sum - 1.5).abs() < 1e-12 && attended.scores[2].is_none());
     let place = Place { queries: 1, len: 1, blocks: vec![4] };
-    assert_eq!((block_count(&[place.clone()]), place.slot(0, 16)), (6, 64));
+    assert_eq!((block_count(std::slice::from_ref(&place)), place.slot(0, 16)), (6, 64));
 }
