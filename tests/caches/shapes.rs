@@ -249,6 +249,30 @@ fn what_lies_behind_a_sequence_in_its_last_block_is_not_read() {
 }
 
 #[test]
+fn blocks_behind_a_window_may_be_somebody_elses() {
+    // An engine frees the blocks that no query sees any more and leaves any id in the table.
+    for generation in Generation::ALL {
+        for mode in MODES {
+            let mut case =
+                Mha::plain(&mut Random::new(20), generation, (4, 2), (16, 16), &[(2, 90), (1, 40)]);
+            case.options.sliding_window = Some(20);
+            let (device, mut table) = (case.device(mode), case.table());
+            let cache = case.cache(&device, true);
+            let decode = |table: &Table| {
+                bits(&case.attention().decode(&device, &cache, &case.q(), &table.batch()).unwrap())
+            };
+            let expected = decode(&table);
+            // The queries at 88 and 89 see the keys from 69 on: block 4.
+            let other = table.block_table[6];
+            table.block_table[..4].fill(other);
+            assert_eq!(decode(&table), expected);
+            table.block_table[4] = other;
+            assert_ne!(decode(&table), expected);
+        }
+    }
+}
+
+#[test]
 fn new_tokens_may_be_in_the_cache_already_at_a_prefill() {
     for mode in MODES {
         let mut case = Mha::plain(&mut Random::new(11), Generation::Gaudi2, (4, 2), (16, 8), &[(7, 40)]);
