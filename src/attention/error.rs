@@ -61,6 +61,26 @@ pub enum AttentionError {
     Device(#[from] DeviceError),
 }
 
+/// Checks an operand of `rows` rows of `row` elements.
+pub(super) fn check_rows(
+    what: &'static str,
+    len: usize,
+    rows: usize,
+    row: usize,
+) -> Result<(), AttentionError> {
+    check_len(what, len, rows.saturating_mul(row))
+}
+
+/// The size of a row made of `factors`; `what` is the one to blame where it does not fit the address space.
+pub(super) fn row_size(what: &'static str, factors: &[usize]) -> Result<usize, AttentionError> {
+    let size = factors.iter().try_fold(1usize, |product, factor| product.checked_mul(*factor));
+    size.filter(|size| *size <= isize::MAX as usize / size_of::<f32>()).ok_or_else(|| AttentionError::Size {
+        what,
+        value: factors.first().copied().unwrap_or(0),
+        allowed: "a row must fit the address space".to_owned(),
+    })
+}
+
 pub(super) fn check_len(what: &'static str, len: usize, expected: usize) -> Result<(), AttentionError> {
     if len == expected { Ok(()) } else { Err(AttentionError::Length { what, len, expected }) }
 }

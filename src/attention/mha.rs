@@ -2,7 +2,7 @@
 
 use half::bf16;
 
-use super::error::check_len;
+use super::error::{check_rows, row_size};
 use super::{AttentionError, AttentionOptions, AttentionScales, Batch};
 use crate::cache::MhaCache;
 use crate::device::{DecodeKernel, DecodeSequence, Device, Fp8Prefill, PrefillKernel, StorageDtype, Values};
@@ -40,6 +40,8 @@ impl MhaAttention {
             let allowed = format!("a positive multiple of the {num_kv_heads} KV heads is needed");
             return Err(AttentionError::Size { what: "num_heads", value: num_heads, allowed });
         }
+        row_size("head_dim", &[head_dim, num_heads])?;
+        row_size("v_head_dim", &[v_head_dim, num_heads])?;
         options.check(num_heads)?;
         Ok(Self { num_heads, num_kv_heads, head_dim, v_head_dim, scales, options })
     }
@@ -64,11 +66,16 @@ impl MhaAttention {
             self.num_kv_heads * self.v_head_dim,
         );
         let tokens = q.len() / q_row;
-        check_len("q", q.len(), tokens * q_row)?;
-        check_len("k", k.len(), tokens * k_row)?;
-        check_len("v", v.len(), tokens * v_row)?;
+        check_rows("q", q.len(), tokens, q_row)?;
+        check_rows("k", k.len(), tokens, k_row)?;
+        check_rows("v", v.len(), tokens, v_row)?;
         if let Some(cache) = cache {
-            self.check_cache(cache)?;
+            self.check_cache(device, cache)?;
+        }
+        let fp8 =
+            cache.filter(|cache| self.options.fp8_prefill && cache.key.layout.dtype == StorageDtype::Fp8);
+        if fp8.is_some() {
+            self.scales.check(self.num_kv_heads)?;
         }
         let out_row = self.num_heads * self.v_head_dim;
         let mut out = vec![0.0; tokens * out_row];
@@ -88,8 +95,6 @@ impl MhaAttention {
             };
             keys.extend(new(k, k_row));
             values.extend(new(v, v_row));
-            let fp8 =
-                cache.filter(|cache| self.options.fp8_prefill && cache.key.layout.dtype == StorageDtype::Fp8);
             let kernel = PrefillKernel {
                 q: &q[rows.start * q_row..rows.end * q_row],
                 k: &keys,
@@ -125,8 +130,11 @@ impl MhaAttention {
     ) -> Result<Vec<f32>, AttentionError> {
         let q_row = self.num_heads * self.head_dim;
         let tokens = q.len() / q_row;
-        check_len("q", q.len(), tokens * q_row)?;
-        self.check_cache(cache)?;
+        check_rows("q", q.len(), tokens, q_row)?;
+        self.check_cache(device, cache)?;
+        if cache.key.layout.dtype == StorageDtype::Fp8 {
+            self.scales.check(self.num_kv_heads)?;
+        }
         let sequences = batch.sequences(tokens)?;
         let layout = &cache.key.layout;
         let blocks =
@@ -162,7 +170,8 @@ impl MhaAttention {
         Ok(out)
     }
 
-    fn check_cache<P>(&self, cache: &MhaCache<P>) -> Result<(), AttentionError> {
+    fn check_cache<D: Device>(&self, device: &D, cache: &MhaCache<D::Plane>) -> Result<(), AttentionError> {
+        cache.check_device(device)?;
         let (key, value) = (&cache.key.layout, &cache.value.layout);
         for (what, value, expected) in [
             ("the cache's num_kv_heads", key.heads, self.num_kv_heads),

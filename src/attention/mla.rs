@@ -2,7 +2,7 @@
 
 use half::bf16;
 
-use super::error::check_len;
+use super::error::{check_len, check_rows, row_size};
 use super::{AttentionError, AttentionOptions, AttentionScales, Batch};
 use crate::cache::{MlaCache, PlaneScale, join};
 use crate::device::{
@@ -50,7 +50,7 @@ impl MlaAttention {
         scales: AttentionScales,
         options: AttentionOptions,
     ) -> Result<Self, AttentionError> {
-        let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, v_head_dim, .. } = shape;
+        let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim } = shape;
         for (what, value) in [
             ("num_heads", num_heads),
             ("kv_lora_rank", kv_lora_rank),
@@ -61,8 +61,15 @@ impl MlaAttention {
                 return Err(AttentionError::Size { what, value, allowed: "it must be positive".to_owned() });
             }
         }
-        let head_rows = qk_nope_head_dim + v_head_dim;
-        check_len("kv_b_proj", kv_b_proj.len(), num_heads * head_rows * kv_lora_rank)?;
+        let head_rows = qk_nope_head_dim.saturating_add(v_head_dim);
+        check_len(
+            "kv_b_proj",
+            kv_b_proj.len(),
+            row_size("num_heads", &[num_heads, head_rows, kv_lora_rank])?,
+        )?;
+        for part in [qk_nope_head_dim, kv_lora_rank] {
+            row_size("qk_rope_head_dim", &[qk_rope_head_dim.saturating_add(part), num_heads])?;
+        }
         options.check(num_heads)?;
         let heads = || kv_b_proj.chunks_exact(head_rows * kv_lora_rank);
         let key = |head: &[bf16]| head[..qk_nope_head_dim * kv_lora_rank].to_vec();
@@ -98,10 +105,10 @@ impl MlaAttention {
     ) -> Result<Vec<f32>, AttentionError> {
         let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim } = self.shape;
         let tokens = self.check_query(q_nope, q_pe)?;
-        check_len("kv_c", kv_c.len(), tokens * kv_lora_rank)?;
-        check_len("k_pe", k_pe.len(), tokens * qk_rope_head_dim)?;
+        check_rows("kv_c", kv_c.len(), tokens, kv_lora_rank)?;
+        check_rows("k_pe", k_pe.len(), tokens, qk_rope_head_dim)?;
         if let Some(cache) = cache {
-            self.check_cache(cache)?;
+            self.check_cache(device, cache)?;
         }
         let q = join(q_nope, qk_nope_head_dim, q_pe, qk_rope_head_dim);
         let (dim, out_row) = (qk_nope_head_dim + qk_rope_head_dim, num_heads * v_head_dim);
@@ -163,7 +170,11 @@ impl MlaAttention {
     ) -> Result<Vec<f32>, AttentionError> {
         let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim } = self.shape;
         let tokens = self.check_query(q_nope, q_pe)?;
-        self.check_cache(cache)?;
+        self.check_cache(device, cache)?;
+        if cache.latent.layout.dtype == StorageDtype::Fp8 {
+            // One latent, one scale: of the query too.
+            self.scales.check(1)?;
+        }
         let absorbed = self.per_head(device, q_nope, &self.key_columns, qk_nope_head_dim, kv_lora_rank)?;
         let q = join(&absorbed, kv_lora_rank, q_pe, qk_rope_head_dim);
         let layout = &cache.latent.layout;
@@ -202,12 +213,13 @@ impl MlaAttention {
     fn check_query(&self, q_nope: &[bf16], q_pe: &[bf16]) -> Result<usize, AttentionError> {
         let row = self.shape.num_heads * self.shape.qk_nope_head_dim;
         let tokens = q_nope.len() / row;
-        check_len("q_nope", q_nope.len(), tokens * row)?;
-        check_len("q_pe", q_pe.len(), tokens * self.shape.num_heads * self.shape.qk_rope_head_dim)?;
+        check_rows("q_nope", q_nope.len(), tokens, row)?;
+        check_rows("q_pe", q_pe.len(), tokens, self.shape.num_heads * self.shape.qk_rope_head_dim)?;
         Ok(tokens)
     }
 
-    fn check_cache<P>(&self, cache: &MlaCache<P>) -> Result<(), AttentionError> {
+    fn check_cache<D: Device>(&self, device: &D, cache: &MlaCache<D::Plane>) -> Result<(), AttentionError> {
+        cache.check_device(device)?;
         for (what, value, expected) in [
             ("the cache's kv_lora_rank", cache.kv_lora_rank, self.shape.kv_lora_rank),
             ("the cache's qk_rope_head_dim", cache.qk_rope_head_dim, self.shape.qk_rope_head_dim),

@@ -17,7 +17,7 @@ pub struct AttentionOptions {
     /// One score for each query head that takes part in the softmax and has no value.
     pub sinks: Option<Vec<f32>>,
     /// Quantize q, k and v of a prefill too: with their scales for MHA, with 1.0 for MLA. No effect on a cache that is
-    /// not FP8.
+    /// not FP8, or without a cache, whose scales the keys and values need.
     pub fp8_prefill: bool,
 }
 

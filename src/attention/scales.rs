@@ -1,6 +1,7 @@
 //! The scales that attention needs beside those of the cache.
 
-use crate::cache::PlaneScale;
+use super::AttentionError;
+use crate::cache::{PlaneScale, check_scales, is_usable};
 use crate::device::QueryScale;
 use crate::scales::{LayerReport, LayerScale, Origin};
 
@@ -32,6 +33,19 @@ impl AttentionScales {
     pub fn with_prob(mut self, quant: f32, dequant: f32) -> Self {
         self.prob = (quant, dequant);
         self
+    }
+
+    /// Checks the scales where they are about to be used: a cache that is not FP8 never looks at them.
+    pub(super) fn check(&self, num_kv_heads: usize) -> Result<(), AttentionError> {
+        if let QueryScale::Static { quant, dequant } = &self.query {
+            for scales in [quant, dequant] {
+                check_scales(scales, num_kv_heads, "query")?;
+            }
+        }
+        match [self.prob.0, self.prob.1].into_iter().find(|scale| !is_usable(*scale)) {
+            Some(value) => Err(AttentionError::Value { what: "the prob scale", value, is_positive: true }),
+            None => Ok(()),
+        }
     }
 
     /// What an inspection gives a layer. A scale that an error made null is not replaced: `None`.

@@ -27,20 +27,28 @@ pub enum CacheError {
     /// A per-head scale with another number of heads.
     #[error("the {plane} scale has {scales} heads, the cache has {heads}")]
     ScaleHeads {
-        /// `key`, `value` or `latent`.
+        /// `key`, `value`, `latent` or `query`.
         plane: &'static str,
         /// Heads of the scale.
         scales: usize,
         /// Heads of the cache.
         heads: usize,
     },
-    /// A multiplier that is not finite and positive.
-    #[error("the {plane} scale {value} is not finite and positive")]
+    /// A multiplier that is not finite and positive, in float32 or rounded to bfloat16.
+    #[error("the {plane} scale {value:e} is not finite and positive as float32 and as bfloat16")]
     ScaleValue {
-        /// `key`, `value` or `latent`.
+        /// `key`, `value`, `latent` or `query`.
         plane: &'static str,
         /// The multiplier.
         value: f32,
+    },
+    /// A device of another generation than the one that the cache was made on: the same codes mean other values there.
+    #[error("the cache was made on a {cache}, this device is a {device}")]
+    OtherDevice {
+        /// The generation of the device.
+        device: Generation,
+        /// That of the cache.
+        cache: Generation,
     },
     /// A slot outside the cache.
     #[error(

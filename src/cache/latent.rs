@@ -3,7 +3,7 @@
 use half::bf16;
 
 use super::paged::{check_block, check_len, check_slots};
-use super::separate::{check_image, check_pairs, fingerprint};
+use super::separate::{check_device, check_image, check_pairs, fingerprint};
 use super::{BlockImage, CacheError, CacheGeometry, Paged, PlaneScale};
 use crate::Generation;
 use crate::device::Device;
@@ -47,6 +47,7 @@ impl<P> MlaCache<P> {
         k_pe: &[bf16],
         slot_mapping: &[i64],
     ) -> Result<(), CacheError> {
+        self.check_device(device)?;
         let slots = check_slots(&self.latent.layout, slot_mapping)?;
         check_len("kv_c", kv_c.len(), slots.len() * self.kv_lora_rank)?;
         check_len("k_pe", k_pe.len(), slots.len() * self.qk_rope_head_dim)?;
@@ -62,6 +63,7 @@ impl<P> MlaCache<P> {
         device: &D,
         slot_mapping: &[i64],
     ) -> Result<Vec<bf16>, CacheError> {
+        self.check_device(device)?;
         self.latent.read(device, &check_slots(&self.latent.layout, slot_mapping)?)
     }
 
@@ -74,6 +76,7 @@ impl<P> MlaCache<P> {
         device: &D,
         pairs: &[(i32, i32)],
     ) -> Result<(), CacheError> {
+        self.check_device(device)?;
         let pairs = check_pairs(&self.latent, pairs)?;
         device.copy_blocks(&self.latent.layout, &mut self.latent.memory, &pairs)?;
         Ok(())
@@ -88,6 +91,7 @@ impl<P> MlaCache<P> {
         device: &D,
         block: i32,
     ) -> Result<BlockImage, CacheError> {
+        self.check_device(device)?;
         let block = check_block(&self.latent.layout, block)?;
         let planes = vec![self.latent.export(device, block)?];
         Ok(BlockImage { generation: self.generation, fingerprint: self.fingerprint(), planes })
@@ -104,16 +108,22 @@ impl<P> MlaCache<P> {
         block: i32,
         image: &BlockImage,
     ) -> Result<(), CacheError> {
+        self.check_device(device)?;
         let block = check_block(&self.latent.layout, block)?;
         check_image(self.generation, self.fingerprint(), &[&self.latent], image)?;
         device.import_block(&self.latent.layout, &mut self.latent.memory, block, &image.planes[0].bytes)?;
         Ok(())
     }
 
-    /// Equal for two caches exactly where the same bytes mean the same values in both.
+    /// Refuses a device of another generation.
+    pub(crate) fn check_device<D: Device<Plane = P>>(&self, device: &D) -> Result<(), CacheError> {
+        check_device(self.generation, device.generation())
+    }
+
+    /// Equal for two caches of one generation exactly where the same bytes mean the same values in both.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        fingerprint(self.generation, &[&self.latent])
+        fingerprint(self.generation, &[&self.latent], &[self.kv_lora_rank])
     }
 }
 

@@ -20,3 +20,4 @@ pub use transfer::{BlockImage, PlaneImage};
 
 pub(crate) use latent::join;
 pub(crate) use paged::{Paged, check_block};
+pub(crate) use plane_scale::{check_scales, is_usable};

@@ -86,7 +86,7 @@ impl<P> Paged<P> {
         for size in [layout.block_size_tokens, layout.heads, layout.dim] {
             hasher.update(&(size as u64).to_le_bytes());
         }
-        for bits in self.scale.bits() {
+        for bits in self.scale.bits(layout.heads) {
             hasher.update(&bits.to_le_bytes());
         }
     }

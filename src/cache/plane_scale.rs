@@ -2,6 +2,7 @@
 
 use super::CacheError;
 use crate::device::{HeadScales, PlaneLayout, StorageDtype};
+use crate::fp8::bf16_from_f32;
 use crate::scales::{LayerScale, Numbers};
 
 /// `quant` and `dequant` of a plane, for all heads or for each.
@@ -36,23 +37,34 @@ impl PlaneScale {
         if layout.dtype != StorageDtype::Fp8 {
             return Ok(Self::ONE);
         }
-        for scales in [&self.quant, &self.dequant] {
-            if let HeadScales::PerHead(values) = scales
-                && values.len() != layout.heads
-            {
-                return Err(CacheError::ScaleHeads { plane, scales: values.len(), heads: layout.heads });
-            }
-            if let Some(value) = values(scales).iter().find(|v| !(v.is_finite() && **v > 0.0)) {
-                return Err(CacheError::ScaleValue { plane, value: *value });
-            }
-        }
+        [&self.quant, &self.dequant].into_iter().try_for_each(|s| check_scales(s, layout.heads, plane))?;
         Ok(self.clone())
     }
 
-    /// The bits of every multiplier, for fingerprints.
-    pub(super) fn bits(&self) -> impl Iterator<Item = u32> {
-        [&self.quant, &self.dequant].into_iter().flat_map(|scales| values(scales).iter().map(|v| v.to_bits()))
+    /// The bits of the multipliers of each of `heads` heads, for fingerprints: one for all is the same as equal ones.
+    pub(super) fn bits(&self, heads: usize) -> impl Iterator<Item = u32> {
+        let both = [&self.quant, &self.dequant].into_iter();
+        both.flat_map(move |scales| (0..heads).map(|head| scales.of(head).to_bits()))
     }
+}
+
+/// Checks multipliers for `heads` heads: as many as there are heads, or one, and each finite and positive, also when it
+/// is rounded to bfloat16, as the device rounds it.
+pub(crate) fn check_scales(scales: &HeadScales, heads: usize, plane: &'static str) -> Result<(), CacheError> {
+    if let HeadScales::PerHead(values) = scales
+        && values.len() != heads
+    {
+        return Err(CacheError::ScaleHeads { plane, scales: values.len(), heads });
+    }
+    match values(scales).iter().find(|value| !is_usable(**value)) {
+        Some(value) => Err(CacheError::ScaleValue { plane, value: *value }),
+        None => Ok(()),
+    }
+}
+
+/// Whether a multiplier is finite and positive, in float32 and in bfloat16.
+pub(crate) fn is_usable(scale: f32) -> bool {
+    [scale, bf16_from_f32(scale).to_f32()].iter().all(|value| value.is_finite() && *value > 0.0)
 }
 
 fn values(scales: &HeadScales) -> &[f32] {

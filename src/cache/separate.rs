@@ -46,6 +46,7 @@ impl<P> MhaCache<P> {
         v: &[bf16],
         slot_mapping: &[i64],
     ) -> Result<(), CacheError> {
+        self.check_device(device)?;
         let slots = check_slots(&self.key.layout, slot_mapping)?;
         check_len("k", k.len(), slots.len() * self.key.layout.row())?;
         check_len("v", v.len(), slots.len() * self.value.layout.row())?;
@@ -62,6 +63,7 @@ impl<P> MhaCache<P> {
         device: &D,
         slot_mapping: &[i64],
     ) -> Result<(Vec<bf16>, Vec<bf16>), CacheError> {
+        self.check_device(device)?;
         let slots = check_slots(&self.key.layout, slot_mapping)?;
         Ok((self.key.read(device, &slots)?, self.value.read(device, &slots)?))
     }
@@ -75,6 +77,7 @@ impl<P> MhaCache<P> {
         device: &D,
         pairs: &[(i32, i32)],
     ) -> Result<(), CacheError> {
+        self.check_device(device)?;
         let pairs = check_pairs(&self.key, pairs)?;
         device.copy_blocks(&self.key.layout, &mut self.key.memory, &pairs)?;
         device.copy_blocks(&self.value.layout, &mut self.value.memory, &pairs)?;
@@ -90,6 +93,7 @@ impl<P> MhaCache<P> {
         device: &D,
         block: i32,
     ) -> Result<BlockImage, CacheError> {
+        self.check_device(device)?;
         let block = check_block(&self.key.layout, block)?;
         let planes = vec![self.key.export(device, block)?, self.value.export(device, block)?];
         Ok(BlockImage { generation: self.generation, fingerprint: self.fingerprint(), planes })
@@ -106,6 +110,7 @@ impl<P> MhaCache<P> {
         block: i32,
         image: &BlockImage,
     ) -> Result<(), CacheError> {
+        self.check_device(device)?;
         let block = check_block(&self.key.layout, block)?;
         check_image(self.generation, self.fingerprint(), &[&self.key, &self.value], image)?;
         device.import_block(&self.key.layout, &mut self.key.memory, block, &image.planes[0].bytes)?;
@@ -113,11 +118,20 @@ impl<P> MhaCache<P> {
         Ok(())
     }
 
-    /// Equal for two caches exactly where the same bytes mean the same values in both.
+    /// Refuses a device of another generation.
+    pub(crate) fn check_device<D: Device<Plane = P>>(&self, device: &D) -> Result<(), CacheError> {
+        check_device(self.generation, device.generation())
+    }
+
+    /// Equal for two caches of one generation exactly where the same bytes mean the same values in both.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        fingerprint(self.generation, &[&self.key, &self.value])
+        fingerprint(self.generation, &[&self.key, &self.value], &[])
     }
+}
+
+pub(super) fn check_device(cache: Generation, device: Generation) -> Result<(), CacheError> {
+    if cache == device { Ok(()) } else { Err(CacheError::OtherDevice { device, cache }) }
 }
 
 pub(super) fn check_pairs<P>(
@@ -128,10 +142,12 @@ pub(super) fn check_pairs<P>(
     pairs.iter().map(|(from, to)| Ok((check(*from)?, check(*to)?))).collect()
 }
 
-pub(super) fn fingerprint<P>(generation: Generation, planes: &[&Paged<P>]) -> u64 {
+/// `parts` are sizes of a row's parts that the planes do not tell.
+pub(super) fn fingerprint<P>(generation: Generation, planes: &[&Paged<P>], parts: &[usize]) -> u64 {
     let mut hasher = Xxh3::new();
     hasher.update(generation.name().as_bytes());
     planes.iter().for_each(|plane| plane.hash_into(&mut hasher));
+    parts.iter().for_each(|part| hasher.update(&(*part as u64).to_le_bytes()));
     hasher.digest()
 }
 

@@ -16,12 +16,12 @@ pub enum HeadScales {
 }
 
 impl HeadScales {
-    /// The multiplier of a head.
+    /// The multiplier of a head. One that is not listed is NaN, which no conversion takes: nothing stands in for it.
     #[must_use]
     pub fn of(&self, head: usize) -> f32 {
         match self {
             Self::One(scale) => *scale,
-            Self::PerHead(scales) => scales.get(head).copied().unwrap_or(1.0),
+            Self::PerHead(scales) => scales.get(head).copied().unwrap_or(f32::NAN),
         }
     }
 }
