@@ -2,7 +2,7 @@
 
 use super::AttentionError;
 use crate::cache::check_block;
-use crate::device::PlaneLayout;
+use crate::device::{DecodeSequence, PlaneLayout};
 
 /// Which query tokens belong to which sequence, how long each sequence is, and where its cached tokens are.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,39 @@ impl Sequence {
     }
 }
 
+/// One sequence whose tokens are all in the cache, with the blocks that hold them.
+pub(super) struct CachedSequence {
+    sequence: Sequence,
+    blocks: Vec<usize>,
+}
+
+impl CachedSequence {
+    pub(super) fn for_kernel(&self) -> DecodeSequence<'_> {
+        DecodeSequence {
+            first_token: self.sequence.first_token,
+            tokens: self.sequence.tokens,
+            context_tokens: self.sequence.len,
+            blocks: &self.blocks,
+        }
+    }
+}
+
 impl Batch<'_> {
+    /// The sequences of a decode: [`sequences`](Self::sequences) with the blocks of all their tokens.
+    pub(super) fn cached_sequences(
+        &self,
+        tokens: usize,
+        layout: &PlaneLayout,
+    ) -> Result<Vec<CachedSequence>, AttentionError> {
+        let sequences = self.sequences(tokens)?.into_iter();
+        sequences
+            .map(|sequence| {
+                let blocks = self.blocks(&sequence, sequence.len, layout)?;
+                Ok(CachedSequence { sequence, blocks })
+            })
+            .collect()
+    }
+
     /// The sequences that have query tokens. `tokens` is how many there are in all.
     pub(super) fn sequences(&self, tokens: usize) -> Result<Vec<Sequence>, AttentionError> {
         let count = self.seq_lens.len();

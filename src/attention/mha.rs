@@ -2,10 +2,11 @@
 
 use half::bf16;
 
+use super::batch::CachedSequence;
 use super::error::{check_rows, row_size};
 use super::{AttentionError, AttentionOptions, AttentionScales, Batch};
-use crate::cache::MhaCache;
-use crate::device::{DecodeKernel, DecodeSequence, Device, Fp8Prefill, PrefillKernel, StorageDtype, Values};
+use crate::cache::{BlockCache, MhaCache};
+use crate::device::{DecodeKernel, Device, Fp8Prefill, PrefillKernel, StorageDtype, Values};
 
 /// A layer's attention.
 #[derive(Debug, Clone)]
@@ -135,20 +136,9 @@ impl MhaAttention {
         if cache.key.layout.dtype == StorageDtype::Fp8 {
             self.scales.check(self.num_kv_heads)?;
         }
-        let sequences = batch.sequences(tokens)?;
         let layout = &cache.key.layout;
-        let blocks =
-            sequences.iter().map(|s| batch.blocks(s, s.len, layout)).collect::<Result<Vec<_>, _>>()?;
-        let sequences: Vec<_> = sequences
-            .iter()
-            .zip(&blocks)
-            .map(|(sequence, blocks)| DecodeSequence {
-                first_token: sequence.first_token,
-                tokens: sequence.tokens,
-                context_tokens: sequence.len,
-                blocks,
-            })
-            .collect();
+        let cached = batch.cached_sequences(tokens, layout)?;
+        let sequences: Vec<_> = cached.iter().map(CachedSequence::for_kernel).collect();
         let mut out = vec![0.0; tokens * self.num_heads * self.v_head_dim];
         let kernel = DecodeKernel {
             q,

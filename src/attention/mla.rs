@@ -2,12 +2,11 @@
 
 use half::bf16;
 
+use super::batch::CachedSequence;
 use super::error::{check_len, check_rows, row_size};
 use super::{AttentionError, AttentionOptions, AttentionScales, Batch};
-use crate::cache::{MlaCache, PlaneScale, join};
-use crate::device::{
-    DecodeKernel, DecodeSequence, Device, Fp8Prefill, PrefillKernel, QueryScale, StorageDtype, Values,
-};
+use crate::cache::{BlockCache, MlaCache, PlaneScale, join};
+use crate::device::{DecodeKernel, Device, Fp8Prefill, PrefillKernel, QueryScale, StorageDtype, Values};
 
 /// The sizes of an MLA layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,19 +177,8 @@ impl MlaAttention {
         let absorbed = self.per_head(device, q_nope, &self.key_columns, qk_nope_head_dim, kv_lora_rank)?;
         let q = join(&absorbed, kv_lora_rank, q_pe, qk_rope_head_dim);
         let layout = &cache.latent.layout;
-        let sequences = batch.sequences(tokens)?;
-        let blocks =
-            sequences.iter().map(|s| batch.blocks(s, s.len, layout)).collect::<Result<Vec<_>, _>>()?;
-        let sequences: Vec<_> = sequences
-            .iter()
-            .zip(&blocks)
-            .map(|(sequence, blocks)| DecodeSequence {
-                first_token: sequence.first_token,
-                tokens: sequence.tokens,
-                context_tokens: sequence.len,
-                blocks,
-            })
-            .collect();
+        let cached = batch.cached_sequences(tokens, layout)?;
+        let sequences: Vec<_> = cached.iter().map(CachedSequence::for_kernel).collect();
         let mut latent_out = vec![0.0; tokens * num_heads * kv_lora_rank];
         let kernel = DecodeKernel {
             q: &q,

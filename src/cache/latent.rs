@@ -2,9 +2,9 @@
 
 use half::bf16;
 
-use super::paged::{check_block, check_len, check_slots};
-use super::separate::{check_device, check_image, check_pairs, fingerprint};
-use super::{BlockImage, CacheError, CacheGeometry, Paged, PlaneScale};
+use super::blocks::{BlockCache, Planes};
+use super::paged::{check_len, check_slots};
+use super::{CacheError, CacheGeometry, Paged, PlaneScale};
 use crate::Generation;
 use crate::device::Device;
 
@@ -66,64 +66,23 @@ impl<P> MlaCache<P> {
         self.check_device(device)?;
         self.latent.read(device, &check_slots(&self.latent.layout, slot_mapping)?)
     }
+}
 
-    /// Copies whole blocks within the cache, `(from, to)` pairs in order.
-    ///
-    /// # Errors
-    /// A block id is outside the cache. Nothing is copied then.
-    pub fn copy_blocks<D: Device<Plane = P>>(
-        &mut self,
-        device: &D,
-        pairs: &[(i32, i32)],
-    ) -> Result<(), CacheError> {
-        self.check_device(device)?;
-        let pairs = check_pairs(&self.latent, pairs)?;
-        device.copy_blocks(&self.latent.layout, &mut self.latent.memory, &pairs)?;
-        Ok(())
+impl<P> Planes<P> for MlaCache<P> {
+    fn generation(&self) -> Generation {
+        self.generation
     }
 
-    /// One block with all that its bytes mean: to swap it out, or to move it to another device.
-    ///
-    /// # Errors
-    /// The block id is outside the cache.
-    pub fn export_block<D: Device<Plane = P>>(
-        &self,
-        device: &D,
-        block: i32,
-    ) -> Result<BlockImage, CacheError> {
-        self.check_device(device)?;
-        let block = check_block(&self.latent.layout, block)?;
-        let planes = vec![self.latent.export(device, block)?];
-        Ok(BlockImage { generation: self.generation, fingerprint: self.fingerprint(), planes })
+    fn planes(&self) -> Vec<&Paged<P>> {
+        vec![&self.latent]
     }
 
-    /// Takes a block that was exported from a cache like this one.
-    ///
-    /// # Errors
-    /// The block id is outside the cache, or the block's generation, type, shape or scale are not this cache's. Nothing
-    /// is written then.
-    pub fn import_block<D: Device<Plane = P>>(
-        &mut self,
-        device: &D,
-        block: i32,
-        image: &BlockImage,
-    ) -> Result<(), CacheError> {
-        self.check_device(device)?;
-        let block = check_block(&self.latent.layout, block)?;
-        check_image(self.generation, self.fingerprint(), &[&self.latent], image)?;
-        device.import_block(&self.latent.layout, &mut self.latent.memory, block, &image.planes[0].bytes)?;
-        Ok(())
+    fn planes_mut(&mut self) -> Vec<&mut Paged<P>> {
+        vec![&mut self.latent]
     }
 
-    /// Refuses a device of another generation.
-    pub(crate) fn check_device<D: Device<Plane = P>>(&self, device: &D) -> Result<(), CacheError> {
-        check_device(self.generation, device.generation())
-    }
-
-    /// Equal for two caches of one generation exactly where the same bytes mean the same values in both.
-    #[must_use]
-    pub fn fingerprint(&self) -> u64 {
-        fingerprint(self.generation, &[&self.latent], &[self.kv_lora_rank])
+    fn row_parts(&self) -> Vec<usize> {
+        vec![self.kv_lora_rank]
     }
 }
 

@@ -3,6 +3,7 @@
 //! A cache is built with its scales and keeps them: writing and reading cannot use different ones, and a model that is
 //! loaded anew gets a new cache. Every slot and block id is checked before anything is written.
 
+mod blocks;
 mod error;
 mod geometry;
 mod latent;
@@ -11,6 +12,7 @@ mod plane_scale;
 mod separate;
 mod transfer;
 
+pub use blocks::BlockCache;
 pub use error::CacheError;
 pub use geometry::CacheGeometry;
 pub use latent::MlaCache;

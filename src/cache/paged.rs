@@ -8,7 +8,7 @@ use crate::device::{Device, PlaneLayout, StorageDtype};
 
 /// A plane in a device's memory, and the multipliers that it is written and read with.
 #[derive(Debug)]
-pub(crate) struct Paged<P> {
+pub struct Paged<P> {
     pub(crate) layout: PlaneLayout,
     pub(crate) memory: P,
     pub(crate) scale: PlaneScale,

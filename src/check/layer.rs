@@ -8,7 +8,7 @@ use super::shape::{LayerShape, Scoring};
 use super::stored::{StoredCache, StoredPart};
 use super::variant::RunScales;
 use crate::attention::{AttentionError, Batch, MhaAttention, MlaAttention};
-use crate::cache::{BlockImage, CacheGeometry, MhaCache, MlaCache};
+use crate::cache::{BlockCache, BlockImage, CacheGeometry, MhaCache, MlaCache};
 use crate::device::{Device, DeviceError, StorageDtype};
 
 /// Tokens of a block, as on the device.

@@ -10,6 +10,7 @@
 //! on top of the arithmetic's own bound (`float64`). Two ways differ by at most the sum of their bounds.
 
 use gaudi_kv::Generation;
+use gaudi_kv::cache::BlockCache;
 use gaudi_kv::device::StorageDtype;
 use gaudi_kv::device::emulated::Mode;
 use half::bf16;

@@ -2,7 +2,7 @@
 
 use gaudi_kv::Generation;
 use gaudi_kv::attention::{AttentionScales, MlaAttention, MlaShape};
-use gaudi_kv::cache::{CacheGeometry, MhaCache, MlaCache, PlaneScale};
+use gaudi_kv::cache::{BlockCache, CacheGeometry, MhaCache, MlaCache, PlaneScale};
 use gaudi_kv::device::StorageDtype;
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
 use gaudi_kv::scales::{CacheDtype, LayerReport, LayerScale, Numbers, Origin};

@@ -1,7 +1,7 @@
 //! Blocks, slots, and what is stored in them.
 
 use gaudi_kv::Generation;
-use gaudi_kv::cache::{CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
+use gaudi_kv::cache::{BlockCache, CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
 use gaudi_kv::device::{
     DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, StorageDtype,

@@ -1,7 +1,7 @@
 //! Blocks that are copied, swapped out and moved, and the ones that are refused.
 
 use gaudi_kv::Generation;
-use gaudi_kv::cache::{BlockImage, CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
+use gaudi_kv::cache::{BlockCache, BlockImage, CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
 use gaudi_kv::device::StorageDtype;
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
 
