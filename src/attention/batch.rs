@@ -99,9 +99,15 @@ impl Batch<'_> {
         tokens: usize,
         layout: &PlaneLayout,
     ) -> Result<Vec<usize>, AttentionError> {
-        let max_blocks = self.block_table.len() / self.seq_lens.len();
+        let (entries, sequences) = (self.block_table.len(), self.seq_lens.len());
+        let max_blocks = entries / sequences;
         let needed = tokens.div_ceil(layout.block_size_tokens);
-        if max_blocks * self.seq_lens.len() != self.block_table.len() || needed > max_blocks {
+        if max_blocks * sequences != entries {
+            let reason =
+                format!("a block table of {entries} entries is not equal rows for {sequences} sequences");
+            return Err(AttentionError::Batch { sequence: sequence.number, reason });
+        }
+        if needed > max_blocks {
             let reason = format!(
                 "{tokens} cached tokens need {needed} blocks of {}; the block table has {max_blocks} a sequence",
                 layout.block_size_tokens

@@ -189,7 +189,7 @@ fn batches_that_contradict_themselves() {
         }
     }
     type Case = (&'static [usize], &'static [usize], &'static [i32], usize, &'static str);
-    let cases: [Case; 11] = [
+    let cases: [Case; 12] = [
         (&[0, 1], &[20], &[1, 3], 0, "must run from 0 to 2"),
         (&[0, 3], &[20], &[1, 3], 0, "must run from 0 to 2"),
         (&[1, 2], &[20], &[1, 3], 0, "must run from 0 to 2"),
@@ -200,7 +200,8 @@ fn batches_that_contradict_themselves() {
         (&[0, 2], &[40], &[1, 3], 0, "need 3 blocks of 16; the block table has 2"),
         (&[0, 2], &[usize::MAX], &[1, 3], 0, "blocks of 16"),
         (&[0, 2], &[20], &[], 0, "need 2 blocks of 16; the block table has 0"),
-        (&[0, 1, 2], &[20, 20], &[1, 3, 2], 0, "blocks of 16"),
+        (&[0, 1, 2], &[20, 20], &[1, 3], 0, "need 2 blocks of 16; the block table has 1"),
+        (&[0, 1, 2], &[20, 20], &[1, 3, 2, 0, 1], 0, "5 entries is not equal rows for 2 sequences"),
     ];
     for (query_start_loc, seq_lens, block_table, number, why) in cases {
         for error in refusals(Batch { query_start_loc, seq_lens, block_table }) {

@@ -1,6 +1,6 @@
 //! Caches and attention against two oracles that share no code with them.
 //!
-//! - [`model`] follows the rules of `docs/numerics.md` one number at a time: the exact mode must give its bits.
+//! - [`model`] follows the rules of the `attention` module one number at a time: the exact mode must give its bits.
 //! - [`float64`] is attention in float64, with a bound on what the roundings of a path may add: every mode must stay
 //!   within it.
 //!
