@@ -24,8 +24,6 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 
 use arch::Backend;
-#[cfg(test)]
-use lanes::Line;
 use pack::CodeTable;
 use task::{Decode, Task};
 

@@ -2,43 +2,51 @@
 
 use super::lanes::{Lanes, Step};
 
-/// Calls `take(row, line, sums)` with the product of each of `rows` rows and each line of a panel. `row(r)` gives the
-/// cells of a row, as many as the panel has steps.
+/// The left operand: rows of cells.
+#[derive(Clone, Copy)]
+pub(super) struct Left<'a> {
+    pub(super) cells: &'a [u32],
+    /// From row to row.
+    pub(super) stride: usize,
+    pub(super) rows: usize,
+}
+
+/// Where a product goes. (Not a closure: those are not reliably inlined, and then lack the instruction set.)
+pub(super) trait Sink<L: Lanes> {
+    /// Takes the product of a row and a line of a panel.
+    fn take(&mut self, l: L, row: usize, line: usize, sum: L::V);
+}
+
+/// The product of each row and each line of a panel. A row has at least as many cells as the panel has steps.
 #[inline(always)]
-pub(super) fn product<'a, L: Lanes>(
-    l: L,
-    rows: usize,
-    row: impl Fn(usize) -> &'a [u32],
-    panel: &[Step],
-    mut take: impl FnMut(usize, usize, L::V),
-) {
-    let mut r = 0;
-    while r < rows {
-        let left = rows - r;
-        r += match L::LINES {
-            4 if L::ROWS >= 6 && (left == 6 || left >= 10) => block::<L, 6, 4>(l, r, &row, panel, &mut take),
-            4 if left >= 4 => block::<L, 4, 4>(l, r, &row, panel, &mut take),
-            4 if left >= 2 => block::<L, 2, 4>(l, r, &row, panel, &mut take),
-            4 => block::<L, 1, 4>(l, r, &row, panel, &mut take),
-            _ if left >= 4 && L::ROWS >= 4 => block::<L, 4, 1>(l, r, &row, panel, &mut take),
-            _ if left >= 2 => block::<L, 2, 1>(l, r, &row, panel, &mut take),
-            _ => block::<L, 1, 1>(l, r, &row, panel, &mut take),
+pub(super) fn product<L: Lanes>(l: L, left: Left<'_>, panel: &[Step], to: &mut impl Sink<L>) {
+    let mut row = 0;
+    while row < left.rows {
+        let rows = left.rows - row;
+        row += match L::LINES {
+            4 if L::ROWS >= 6 && (rows == 6 || rows >= 10) => block::<L, 6, 4>(l, left, row, panel, to),
+            4 if rows >= 4 => block::<L, 4, 4>(l, left, row, panel, to),
+            4 if rows >= 2 => block::<L, 2, 4>(l, left, row, panel, to),
+            4 => block::<L, 1, 4>(l, left, row, panel, to),
+            _ if rows >= 4 && L::ROWS >= 4 => block::<L, 4, 1>(l, left, row, panel, to),
+            _ if rows >= 2 => block::<L, 2, 1>(l, left, row, panel, to),
+            _ => block::<L, 1, 1>(l, left, row, panel, to),
         };
     }
 }
 
 /// `R` rows at a time, `C` lines at a time. Returns `R`.
 #[inline(always)]
-fn block<'a, L: Lanes, const R: usize, const C: usize>(
+fn block<L: Lanes, const R: usize, const C: usize>(
     l: L,
+    left: Left<'_>,
     first: usize,
-    row: &impl Fn(usize) -> &'a [u32],
     panel: &[Step],
-    take: &mut impl FnMut(usize, usize, L::V),
+    to: &mut impl Sink<L>,
 ) -> usize {
     let mut cells: [&[u32]; R] = [&[]; R];
     for (r, cells) in cells.iter_mut().enumerate() {
-        *cells = &row(first + r)[..panel.len()];
+        *cells = &left.cells[(first + r) * left.stride..][..panel.len()];
     }
     for line in (0..4).step_by(C) {
         let mut sums = [[l.splat_bits(0); C]; R];
@@ -56,7 +64,7 @@ fn block<'a, L: Lanes, const R: usize, const C: usize>(
         }
         for (r, sums) in sums.into_iter().enumerate() {
             for (c, sum) in sums.into_iter().enumerate() {
-                take(first + r, line + c, sum);
+                to.take(l, first + r, line + c, sum);
             }
         }
     }

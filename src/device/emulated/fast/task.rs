@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::lanes::{Lanes, Line, cells, steps};
 use super::pack::{COLUMNS, CodeTable, TILE_KEYS};
-use super::product::product;
+use super::product::{Left, Sink, product};
 use super::rows::{PackBuffers, PlaneRows, Side};
 use super::softmax::{ProbType, ScoreRow, softmax};
 use super::workspace::{Workspace, take};
@@ -157,15 +157,16 @@ impl<'k> Task<'k> {
             for (h, head) in self.heads.clone().enumerate() {
                 key.prefetch(l, &next, head);
                 key.pack(l, self.decode.table, Side::Keys, (&starts, head), &mut buffers, panel);
-                let scale = l.splat(kernel.key_dequant.of(head));
-                let row = |r: usize| &query[(h * rows + r) * depth..][..depth];
-                let dequant = &workspace.dequant[h * rows..][..rows];
-                let from = cells::<L>(first - keys.start);
-                product(l, rows, row, &panel[..depth], |r, line, sum| {
-                    let score = l.round_bf16(l.mul(l.mul(sum, l.splat(dequant[r])), scale));
-                    let at = (h * rows + r) * width + from + line * cells::<L>(16);
-                    l.store_cells(score, &mut scores[at..at + cells::<L>(16)]);
-                });
+                let rows_of_head = h * rows..(h + 1) * rows;
+                let left = Left { cells: &query[rows_of_head.start * depth..], stride: depth, rows };
+                let from = rows_of_head.start * width + cells::<L>(first - keys.start);
+                let mut to = Scores {
+                    dequant: &workspace.dequant[rows_of_head],
+                    scale: kernel.key_dequant.of(head),
+                    cells: &mut scores[from..],
+                    stride: width,
+                };
+                product(l, left, &panel[..depth], &mut to);
             }
         }
 
@@ -199,13 +200,12 @@ impl<'k> Task<'k> {
             for (h, head) in self.heads.clone().enumerate() {
                 value.prefetch(l, &next, head);
                 value.pack(l, self.decode.table, Side::Values, (&starts, head), &mut buffers, panel);
-                let from = cells::<L>(first - keys.start);
-                let row = |r: usize| &scores[(h * rows + r) * width + from..][..depth];
+                let from = h * rows * width + cells::<L>(first - keys.start);
+                let left = Left { cells: &scores[from..], stride: width, rows };
+                let of_head = &mut accumulators[h * rows * lines..];
                 for (block, panel) in panel.chunks_exact(depth).take(blocks).enumerate() {
-                    product(l, rows, row, panel, |r, line, sum| {
-                        let to = &mut accumulators[(h * rows + r) * lines + 4 * block + line];
-                        l.store(l.add(l.load(to), sum), to);
-                    });
+                    let to = &mut Accumulators { lines: &mut of_head[4 * block..], stride: lines };
+                    product(l, left, panel, to);
                 }
             }
         }
@@ -236,6 +236,38 @@ impl<'k> Task<'k> {
         for ((head, row), from) in rows.zip(workspace.out.chunks_exact(dim)) {
             out[self.row_number(head, row) * dim..][..dim].copy_from_slice(from);
         }
+    }
+}
+
+/// Takes a tile of the first product.
+struct Scores<'a> {
+    /// By row.
+    dequant: &'a [f32],
+    scale: f32,
+    cells: &'a mut [u32],
+    stride: usize,
+}
+
+impl<L: Lanes> Sink<L> for Scores<'_> {
+    #[inline(always)]
+    fn take(&mut self, l: L, row: usize, line: usize, sum: L::V) {
+        let scaled = l.mul(l.mul(sum, l.splat(self.dequant[row])), l.splat(self.scale));
+        let width = cells::<L>(16);
+        l.store_cells(l.round_bf16(scaled), &mut self.cells[row * self.stride + line * width..][..width]);
+    }
+}
+
+/// Adds a tile of the second product.
+struct Accumulators<'a> {
+    lines: &'a mut [Line],
+    stride: usize,
+}
+
+impl<L: Lanes> Sink<L> for Accumulators<'_> {
+    #[inline(always)]
+    fn take(&mut self, l: L, row: usize, line: usize, sum: L::V) {
+        let to = &mut self.lines[row * self.stride + line];
+        l.store(l.add(l.load(to), sum), to);
     }
 }
 
