@@ -1,6 +1,6 @@
 //! What the fast decode needs of an instruction set.
 
-use super::pack::{CodeTable, TILE_KEYS};
+use super::pack::{CodeTable, Tile};
 
 /// Sixteen cells of 32 bits: float32 numbers, or pairs of bfloat16 numbers.
 #[derive(Debug, Clone, Copy)]
@@ -67,9 +67,6 @@ pub(super) trait Lanes: Copy + Send + Sync {
     /// Sixteen bfloat16 numbers to cells.
     fn store_cells(self, v: Self::V, cells: &mut [u32]);
 
-    /// Asks for the cache lines of these bytes.
-    fn prefetch<T>(self, _: &[T]) {}
-
     #[inline(always)]
     fn splat(self, x: f32) -> Self::V {
         self.splat_bits(x.to_bits())
@@ -77,26 +74,26 @@ pub(super) trait Lanes: Copy + Send + Sync {
 
     /// Keys to a panel: column `n` is key `n`, the steps run over the elements.
     #[inline(always)]
-    fn pack_key_codes(self, table: &CodeTable, rows: &[&[u8]; TILE_KEYS], dim: usize, panel: &mut [Step]) {
-        super::pack::keys::<Self>(|n, d| table.words[usize::from(rows[n][d])], dim, panel);
+    fn pack_key_codes(self, table: &CodeTable, rows: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
+        super::pack::keys::<Self>(|n, d| table.words[usize::from(rows.now[n][d])], dim, panel);
     }
 
     /// The same for bfloat16 words.
     #[inline(always)]
-    fn pack_key_words(self, rows: &[&[u16]; TILE_KEYS], dim: usize, panel: &mut [Step]) {
-        super::pack::keys::<Self>(|n, d| rows[n][d], dim, panel);
+    fn pack_key_words(self, rows: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
+        super::pack::keys::<Self>(|n, d| rows.now[n][d], dim, panel);
     }
 
     /// Values to panels of 64 columns, one after the other: the columns are the elements, the steps run over keys.
     #[inline(always)]
-    fn pack_value_codes(self, table: &CodeTable, rows: &[&[u8]; TILE_KEYS], dim: usize, panel: &mut [Step]) {
-        super::pack::values::<Self>(|n, d| table.words[usize::from(rows[n][d])], dim, panel);
+    fn pack_value_codes(self, table: &CodeTable, rows: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
+        super::pack::values::<Self>(|n, d| table.words[usize::from(rows.now[n][d])], dim, panel);
     }
 
     /// The same for bfloat16 words.
     #[inline(always)]
-    fn pack_value_words(self, rows: &[&[u16]; TILE_KEYS], dim: usize, panel: &mut [Step]) {
-        super::pack::values::<Self>(|n, d| rows[n][d], dim, panel);
+    fn pack_value_words(self, rows: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
+        super::pack::values::<Self>(|n, d| rows.now[n][d], dim, panel);
     }
 
     /// Line and lane of column `d` of a value panel.

@@ -8,6 +8,14 @@ pub(super) const TILE_KEYS: usize = 64;
 /// Columns of a panel.
 pub(super) const COLUMNS: usize = 64;
 
+/// Rows of a head, of the keys of a tile.
+pub(super) struct Tile<'a, T> {
+    /// Equally long.
+    pub(super) now: [&'a [T]; TILE_KEYS],
+    /// Those of the next tile, to ask for on the way.
+    pub(super) next: [&'a [T]; TILE_KEYS],
+}
+
 /// The bfloat16 word of each code; every e4m3 value has one.
 pub(super) struct CodeTable {
     pub(super) words: [u16; 256],

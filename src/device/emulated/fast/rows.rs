@@ -4,7 +4,7 @@ use half::bf16;
 use half::slice::HalfFloatSliceExt;
 
 use super::lanes::{Lanes, Step};
-use super::pack::{CodeTable, TILE_KEYS};
+use super::pack::{CodeTable, TILE_KEYS, Tile};
 use super::workspace::take;
 use crate::device::PlaneLayout;
 use crate::device::emulated::EmulatedPlane;
@@ -55,42 +55,36 @@ impl PlaneRows<'_> {
         starts
     }
 
-    /// Asks for a tile of a head.
-    #[inline(always)]
-    pub(super) fn prefetch<L: Lanes>(&self, l: L, starts: &Starts, head: usize) {
-        let offset = head * self.layout.dim;
-        for start in starts.iter().flatten() {
-            let range = start + offset..start + offset + self.dim;
-            match self.plane {
-                EmulatedPlane::Fp8(codes) => l.prefetch(&codes[range]),
-                EmulatedPlane::Bf16(values) => l.prefetch(&values[range]),
-                EmulatedPlane::F32(values) => l.prefetch(&values[range]),
-            }
-        }
-    }
-
-    /// Packs a tile of a head.
+    /// Packs a tile of a head, and asks for the next one.
     #[inline(always)]
     pub(super) fn pack<L: Lanes>(
         &self,
         l: L,
         table: &CodeTable,
         side: Side,
-        (starts, head): (&Starts, usize),
+        (starts, next, head): (&Starts, &Starts, usize),
         buffers: &mut PackBuffers<'_>,
         panel: &mut [Step],
     ) {
         let (dim, offset) = (self.dim, head * self.layout.dim);
         match self.plane {
             EmulatedPlane::Fp8(codes) => {
-                let rows = gather(codes, starts, offset, buffers.no_codes, dim);
+                let none = &buffers.no_codes[..dim];
+                let rows = Tile {
+                    now: gather(codes, starts, offset, none),
+                    next: gather(codes, next, offset, none),
+                };
                 match side {
                     Side::Keys => l.pack_key_codes(table, &rows, dim, panel),
                     Side::Values => l.pack_value_codes(table, &rows, dim, panel),
                 }
             }
             EmulatedPlane::Bf16(values) => {
-                let rows = gather(values.reinterpret_cast(), starts, offset, buffers.no_words, dim);
+                let (words, none) = (values.reinterpret_cast(), &buffers.no_words[..dim]);
+                let rows = Tile {
+                    now: gather(words, starts, offset, none),
+                    next: gather(words, next, offset, none),
+                };
                 pack_words(l, side, &rows, dim, panel);
             }
             EmulatedPlane::F32(values) => {
@@ -105,8 +99,9 @@ impl PlaneRows<'_> {
                         None => row.fill(0),
                     }
                 }
-                let mut rows = [&[][..]; TILE_KEYS];
-                rows.iter_mut().zip(narrowed.chunks_exact(dim)).for_each(|(row, from)| *row = from);
+                let mut now = [&[][..]; TILE_KEYS];
+                now.iter_mut().zip(narrowed.chunks_exact(dim)).for_each(|(row, from)| *row = from);
+                let rows = Tile { now, next: now };
                 pack_words(l, side, &rows, dim, panel);
             }
         }
@@ -114,7 +109,7 @@ impl PlaneRows<'_> {
 }
 
 #[inline(always)]
-fn pack_words<L: Lanes>(l: L, side: Side, rows: &[&[u16]; TILE_KEYS], dim: usize, panel: &mut [Step]) {
+fn pack_words<L: Lanes>(l: L, side: Side, rows: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
     match side {
         Side::Keys => l.pack_key_words(rows, dim, panel),
         Side::Values => l.pack_value_words(rows, dim, panel),
@@ -122,17 +117,11 @@ fn pack_words<L: Lanes>(l: L, side: Side, rows: &[&[u16]; TILE_KEYS], dim: usize
 }
 
 #[inline(always)]
-fn gather<'a, T>(
-    plane: &'a [T],
-    starts: &Starts,
-    offset: usize,
-    none: &'a [T],
-    dim: usize,
-) -> [&'a [T]; TILE_KEYS] {
-    let mut rows = [&none[..dim]; TILE_KEYS];
+fn gather<'a, T>(plane: &'a [T], starts: &Starts, offset: usize, none: &'a [T]) -> [&'a [T]; TILE_KEYS] {
+    let mut rows = [none; TILE_KEYS];
     for (row, start) in rows.iter_mut().zip(starts) {
         if let Some(start) = start {
-            *row = &plane[start + offset..start + offset + dim];
+            *row = &plane[start + offset..][..none.len()];
         }
     }
     rows

@@ -155,8 +155,7 @@ impl<'k> Task<'k> {
             let starts = key.starts(first, keys.end);
             let next = key.starts(first + TILE_KEYS, keys.end);
             for (h, head) in self.heads.clone().enumerate() {
-                key.prefetch(l, &next, head);
-                key.pack(l, self.decode.table, Side::Keys, (&starts, head), &mut buffers, panel);
+                key.pack(l, self.decode.table, Side::Keys, (&starts, &next, head), &mut buffers, panel);
                 let rows_of_head = h * rows..(h + 1) * rows;
                 let left = Left { cells: &query[rows_of_head.start * depth..], stride: depth, rows };
                 let from = rows_of_head.start * width + cells::<L>(first - keys.start);
@@ -198,8 +197,7 @@ impl<'k> Task<'k> {
             let starts = value.starts(first, keys.end);
             let next = value.starts(first + TILE_KEYS, keys.end);
             for (h, head) in self.heads.clone().enumerate() {
-                value.prefetch(l, &next, head);
-                value.pack(l, self.decode.table, Side::Values, (&starts, head), &mut buffers, panel);
+                value.pack(l, self.decode.table, Side::Values, (&starts, &next, head), &mut buffers, panel);
                 let from = h * rows * width + cells::<L>(first - keys.start);
                 let left = Left { cells: &scores[from..], stride: width, rows };
                 let of_head = &mut accumulators[h * rows * lines..];

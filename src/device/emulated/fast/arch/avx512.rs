@@ -4,7 +4,7 @@
 use std::arch::x86_64::*;
 
 use super::super::lanes::{Lanes, Line, Step};
-use super::super::pack::{CodeTable, TILE_KEYS};
+use super::super::pack::{CodeTable, Tile};
 use super::super::task::Task;
 use super::super::workspace::Workspace;
 use super::avx512_pack as pack;
@@ -154,34 +154,25 @@ impl<const PAIRS: bool> Lanes for Avx512<PAIRS> {
     }
 
     #[inline(always)]
-    fn prefetch<T>(self, elements: &[T]) {
-        let from = elements.as_ptr().cast::<i8>();
-        for at in (0..size_of_val(elements)).step_by(64) {
-            // SAFETY: the address is within the slice, and a prefetch may be given any.
-            unsafe { _mm_prefetch::<_MM_HINT_T1>(from.add(at)) }
-        }
-    }
-
-    #[inline(always)]
-    fn pack_key_codes(self, table: &CodeTable, rows: &[&[u8]; TILE_KEYS], dim: usize, panel: &mut [Step]) {
+    fn pack_key_codes(self, table: &CodeTable, rows: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
         // SAFETY: `self` proves AVX-512 F, BW, DQ, VL and VBMI.
         unsafe { pack::key_codes::<PAIRS>(table, rows, dim, panel) }
     }
 
     #[inline(always)]
-    fn pack_key_words(self, rows: &[&[u16]; TILE_KEYS], dim: usize, panel: &mut [Step]) {
+    fn pack_key_words(self, rows: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
         // SAFETY: `self` proves AVX-512 F, BW, DQ, VL and VBMI.
         unsafe { pack::key_words::<PAIRS>(rows, dim, panel) }
     }
 
     #[inline(always)]
-    fn pack_value_codes(self, table: &CodeTable, rows: &[&[u8]; TILE_KEYS], dim: usize, panel: &mut [Step]) {
+    fn pack_value_codes(self, table: &CodeTable, rows: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
         // SAFETY: `self` proves AVX-512 F, BW, DQ, VL and VBMI.
         unsafe { pack::value_codes::<PAIRS>(table, rows, dim, panel) }
     }
 
     #[inline(always)]
-    fn pack_value_words(self, rows: &[&[u16]; TILE_KEYS], dim: usize, panel: &mut [Step]) {
+    fn pack_value_words(self, rows: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
         // SAFETY: `self` proves AVX-512 F, BW, DQ, VL and VBMI.
         unsafe { pack::value_words::<PAIRS>(rows, dim, panel) }
     }

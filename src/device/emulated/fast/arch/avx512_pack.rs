@@ -7,7 +7,7 @@
 use std::arch::x86_64::*;
 
 use super::super::lanes::{Line, Step};
-use super::super::pack::{COLUMNS, CodeTable, TILE_KEYS};
+use super::super::pack::{COLUMNS, CodeTable, TILE_KEYS, Tile};
 
 /// A table in registers.
 #[derive(Clone, Copy)]
@@ -65,6 +65,27 @@ fn store(to: &mut Line, v: __m512i) {
     unsafe { _mm512_storeu_si512(to.0.as_mut_ptr().cast(), v) }
 }
 
+/// Asks for four cache lines of the next tile: a packing of keys takes as many in each of its steps.
+#[inline(always)]
+fn ask_for_keys<T>(tile: &Tile<'_, T>, step: usize) {
+    for number in 4 * step..4 * step + 4 {
+        let row = tile.next[number % TILE_KEYS];
+        let from = row.as_ptr().cast::<i8>().wrapping_add(number / TILE_KEYS * 64);
+        // SAFETY: a prefetch may be given any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from) }
+    }
+}
+
+/// Asks for the cache lines of a row's 64 columns.
+#[inline(always)]
+fn ask_for_values<T>(row: &[T], column: usize) {
+    for byte in (0..COLUMNS * size_of::<T>()).step_by(64) {
+        let from = row.as_ptr().wrapping_add(column).cast::<i8>().wrapping_add(byte);
+        // SAFETY: a prefetch may be given any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from) }
+    }
+}
+
 /// Sixteen bytes of each of sixteen rows: register `m` has those of rows `m`, `m + 4`, `m + 8` and `m + 12` in its lanes.
 ///
 /// # Safety
@@ -120,15 +141,16 @@ fn code_columns(words: Words, [a, b, c, d]: [__m512i; 4]) -> [__m512i; 8] {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
 pub(super) fn key_codes<const PAIRS: bool>(
     table: &CodeTable,
-    rows: &[&[u8]; TILE_KEYS],
+    tile: &Tile<'_, u8>,
     dim: usize,
     panel: &mut [Step],
 ) {
     let words = Words::new(table);
     let panel = &mut panel[..if PAIRS { dim.div_ceil(2) } else { dim }];
-    for (line, rows) in rows.as_chunks::<16>().0.iter().enumerate() {
+    for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate() {
         let from = rows.map(|row| row[..dim].as_ptr());
         for at in (0..dim / 16 * 16).step_by(16) {
+            ask_for_keys(tile, line * (dim / 16) + at / 16);
             // SAFETY: each row has `dim` bytes, and `at + 16` is no more.
             let columns = code_columns(words, unsafe { load_rows(&from, at) });
             for (i, pairs) in columns.into_iter().enumerate() {
@@ -165,11 +187,12 @@ fn word_columns([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
 /// [`Lanes::pack_key_words`](super::super::lanes::Lanes::pack_key_words).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
-pub(super) fn key_words<const PAIRS: bool>(rows: &[&[u16]; TILE_KEYS], dim: usize, panel: &mut [Step]) {
+pub(super) fn key_words<const PAIRS: bool>(tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
     let panel = &mut panel[..if PAIRS { dim.div_ceil(2) } else { dim }];
-    for (line, rows) in rows.as_chunks::<16>().0.iter().enumerate() {
+    for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate() {
         let from = rows.map(|row| row[..dim].as_ptr().cast());
         for at in (0..dim / 8 * 8).step_by(8) {
+            ask_for_keys(tile, line * (dim / 8) + at / 8);
             // SAFETY: each row has `dim` words, and `at + 8` is no more.
             let columns = word_columns(unsafe { load_rows(&from, 2 * at) });
             for (i, pairs) in columns.into_iter().enumerate() {
@@ -194,7 +217,7 @@ pub(super) fn key_words<const PAIRS: bool>(rows: &[&[u16]; TILE_KEYS], dim: usiz
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
 pub(super) fn value_codes<const PAIRS: bool>(
     table: &CodeTable,
-    rows: &[&[u8]; TILE_KEYS],
+    tile: &Tile<'_, u8>,
     dim: usize,
     panel: &mut [Step],
 ) {
@@ -202,12 +225,14 @@ pub(super) fn value_codes<const PAIRS: bool>(
     let steps = if PAIRS { TILE_KEYS / 2 } else { TILE_KEYS };
     for (at, panel) in (0..dim).step_by(COLUMNS).zip(panel.chunks_exact_mut(steps)) {
         let kept = u64::MAX >> (64 - (dim - at).min(64));
-        for (pair, rows) in rows.as_chunks::<2>().0.iter().enumerate() {
+        for (pair, rows) in tile.now.as_chunks::<2>().0.iter().enumerate() {
             let load = |row: &[u8]| {
                 // SAFETY: the mask keeps the load within the row.
                 unsafe { _mm512_maskz_loadu_epi8(kept, row[at..dim].as_ptr().cast()) }
             };
             let (even, odd) = (load(rows[0]), load(rows[1]));
+            ask_for_values(&tile.next[2 * pair], at);
+            ask_for_values(&tile.next[2 * pair + 1], at);
             // Pairs of codes, in groups of four columns after two unpackings.
             let [l0, l1] = words.decode(_mm512_unpacklo_epi8(even, odd));
             let [l2, l3] = words.decode(_mm512_unpackhi_epi8(even, odd));
@@ -221,11 +246,11 @@ pub(super) fn value_codes<const PAIRS: bool>(
 /// [`Lanes::pack_value_words`](super::super::lanes::Lanes::pack_value_words).
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
-pub(super) fn value_words<const PAIRS: bool>(rows: &[&[u16]; TILE_KEYS], dim: usize, panel: &mut [Step]) {
+pub(super) fn value_words<const PAIRS: bool>(tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
     let steps = if PAIRS { TILE_KEYS / 2 } else { TILE_KEYS };
     for (at, panel) in (0..dim).step_by(COLUMNS).zip(panel.chunks_exact_mut(steps)) {
         let kept = u64::MAX >> (64 - (dim - at).min(64));
-        for (pair, rows) in rows.as_chunks::<2>().0.iter().enumerate() {
+        for (pair, rows) in tile.now.as_chunks::<2>().0.iter().enumerate() {
             let load = |row: &[u16]| {
                 let row = &row[at..dim];
                 let upper = row.get(32..).unwrap_or_default();
@@ -240,6 +265,8 @@ pub(super) fn value_words<const PAIRS: bool>(rows: &[&[u16]; TILE_KEYS], dim: us
                 (_mm512_shuffle_i64x2::<0b10_00_10_00>(x, y), _mm512_shuffle_i64x2::<0b11_01_11_01>(x, y))
             };
             let (even, odd) = (load(rows[0]), load(rows[1]));
+            ask_for_values(&tile.next[2 * pair], at);
+            ask_for_values(&tile.next[2 * pair + 1], at);
             let lines = [
                 _mm512_unpacklo_epi16(even.0, odd.0),
                 _mm512_unpackhi_epi16(even.0, odd.0),
