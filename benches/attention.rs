@@ -15,7 +15,7 @@ use gaudi_kv::device::{
     Values,
 };
 use gaudi_kv::fp8::Encoder;
-use gaudi_kv::mme::{Elements, Gemm, Matrix, MatrixMut, Right};
+use gaudi_kv::mme::{Elements, Gemm, Matrix, MatrixMut, Product, Right};
 use half::bf16;
 
 const ONE: HeadScales = HeadScales::One(1.0);
@@ -141,8 +141,10 @@ impl Shape {
     }
 }
 
-/// Seconds of the two exact products of one sequence and KV head, with probabilities of scores of standard deviation 1.
+/// Seconds of the exact products of a decode alone, over the same cache: all of the first kind in one batch, then all of
+/// the second, with probabilities of scores of standard deviation 1.
 fn exact_products(shape: &Shape, seconds: f64) -> f64 {
+    let device = Emulated::new(GENERATION, Mode::Exact);
     let (m, k, n) = (shape.heads / shape.kv_heads, shape.dim, shape.tokens);
     let columns = shape.prefix.unwrap_or(k);
     let encoder = Encoder::kv_cache(GENERATION);
@@ -152,21 +154,44 @@ fn exact_products(shape: &Shape, seconds: f64) -> f64 {
         codes
     };
     let format = encoder.format;
-    let (q, key) = (codes(normal(1, m * k)), codes(normal(2, n * k)));
+    let (layout, key) = shape.plane(&device, StorageDtype::Fp8, 1);
+    let value = shape.prefix.is_none().then(|| shape.plane(&device, StorageDtype::Fp8, 2).1);
+    let (EmulatedPlane::Fp8(key), EmulatedPlane::Fp8(value)) = (&key, value.as_ref().unwrap_or(&key)) else {
+        return f64::NAN;
+    };
+    let q = codes(normal(1, m * k));
     let prob = codes(normal(3, m * n).iter().map(|x| bf16::from_f32((x.to_f32() - 4.0).exp())).collect());
+    // The blocks of each sequence and head.
+    let blocks = |codes, cols| -> Vec<Vec<Matrix<'_>>> {
+        let each = (0..shape.sequences).flat_map(|s| (0..shape.kv_heads).map(move |head| (s, head)));
+        each.map(|(s, head)| {
+            let starts =
+                (0..n / 128).map(|b| (b * shape.sequences + s) * 128 * layout.row() + head * shape.dim);
+            let block =
+                |start| Matrix::strided(Elements::Fp8(&codes[start..], format), 128, cols, layout.row());
+            starts.map(|start| block(start).unwrap()).collect()
+        })
+        .collect()
+    };
+    let (keys, values): (&[u8], &[u8]) = (key, value);
+    let (keys, values) = (blocks(keys, k), blocks(values, columns));
     let gemm = Gemm::new(GENERATION);
     let matrix = |codes, rows, cols| Matrix::new(Elements::Fp8(codes, format), rows, cols).unwrap();
-    let mut scores = vec![0.0; m * n];
-    let first = fastest(seconds, || {
-        let (a, b) = (matrix(black_box(&q), m, k), [matrix(&key, n, k)]);
-        gemm.exact(a, Right::NByK(&b), MatrixMut::new(&mut scores, m, n).unwrap()).unwrap();
-    });
-    let mut out = vec![0.0; m * columns];
-    let second = fastest(seconds, || {
-        let value = Matrix::strided(Elements::Fp8(&key, format), n, columns, k).unwrap();
-        let (a, b) = (matrix(black_box(&prob), m, n), [value]);
-        gemm.exact(a, Right::KByN(&b), MatrixMut::new(&mut out, m, columns).unwrap()).unwrap();
-    });
+    let run = |a: Matrix<'_>, b: &[Vec<Matrix<'_>>], by_k: bool, out: &mut [f32], cols: usize| {
+        let mut products: Vec<Product<'_>> = b
+            .iter()
+            .zip(out.chunks_exact_mut(m * cols))
+            .map(|(blocks, out)| Product {
+                a,
+                b: if by_k { Right::NByK(blocks) } else { Right::KByN(blocks) },
+                out: MatrixMut::new(out, m, cols).unwrap(),
+            })
+            .collect();
+        gemm.exact_batch(&mut products).unwrap();
+    };
+    let mut out = vec![0.0; keys.len() * m * n.max(columns)];
+    let first = fastest(seconds, || run(matrix(black_box(&q), m, k), &keys, true, &mut out, n));
+    let second = fastest(seconds, || run(matrix(black_box(&prob), m, n), &values, false, &mut out, columns));
     first + second
 }
 
@@ -267,7 +292,7 @@ fn main() {
             ("exact MLA 2 x 4096, 128 heads", Shape { sequences: 2, ..Shape::mla(128) }),
         ] {
             let time = shape.time(Mode::Exact, StorageDtype::Fp8, seconds);
-            let products = exact_products(&shape, seconds) * (shape.sequences * shape.kv_heads) as f64;
+            let products = exact_products(&shape, seconds);
             let rate = |time: f64| format!("{:.1} ms, {:.1} G/s", 1e3 * time, shape.products() / time / 1e9);
             let theirs = format!("its exact products: {}", rate(products));
             row(what, &rate(time), &theirs, Some((products / time, 0.7)));

@@ -7,14 +7,16 @@
 use half::bf16;
 use proptest::prelude::*;
 
-use super::arch::Backend;
+use super::arch::{Backend, Operation};
 use super::decode_on;
+use super::lanes::Line;
 use crate::Generation;
 use crate::device::emulated::{Emulated, Mode};
 use crate::device::{
     DecodeKernel, DecodeSequence, Device, HeadScales, Modifiers, PlaneLayout, QueryScale, StorageDtype,
     Values,
 };
+use crate::fp8::Encoder;
 
 /// A small generator of repeatable numbers.
 struct Numbers(u64);
@@ -290,5 +292,71 @@ proptest! {
             ..Case::default()
         }
         .check(EXACT_SCORES);
+    }
+}
+
+/// The operations of the softmax on lines of sixteen numbers, on a backend.
+fn map_lines(backend: Backend, numbers: &[f32], operation: Operation) -> Vec<f32> {
+    let mut lines: Vec<Line> =
+        numbers.chunks_exact(16).map(|chunk| Line(std::array::from_fn(|i| chunk[i].to_bits()))).collect();
+    backend.map(&mut lines, operation);
+    lines.iter().flat_map(|line| line.floats()).collect()
+}
+
+#[test]
+fn exponential_is_that_of_the_exact_path() {
+    // Every 499th float32 of at most 0 down to -200, then what lies beyond, NaN included.
+    let mut numbers: Vec<f32> = (0x8000_0000..0xC348_0000_u32).step_by(499).map(f32::from_bits).collect();
+    numbers.extend([-1e9, f32::MIN, f32::NEG_INFINITY, f32::NAN, 0.0]);
+    // Around the ends of the pieces that the argument falls into.
+    for end in [0xB900_0000_u32, 0xBEB1_7218, 0xBF85_1592, 0xC2AE_AC50, 0xC2CF_F1B5, 0xC2D0_0000] {
+        numbers.extend((end - 200..end + 200).map(f32::from_bits));
+    }
+    numbers.resize(numbers.len().next_multiple_of(16), -1.0);
+    for backend in Backend::available() {
+        let found = map_lines(backend, &numbers, Operation::Exp);
+        for (x, y) in numbers.iter().zip(found) {
+            let expected = libm::expf(*x);
+            let same = expected.to_bits() == y.to_bits() || (expected.is_nan() && y.is_nan());
+            assert!(same, "{backend:?}: exp({x:e}) is {y:e}, not {expected:e}");
+        }
+    }
+}
+
+#[test]
+fn probabilities_are_rounded_as_the_encoder_does() {
+    for generation in Generation::ALL {
+        let encoder = Encoder::kv_cache(generation);
+        // Every 499th float32 from 0 to beyond 448, with all ties between codes.
+        let mut numbers: Vec<f32> = (0..0x4400_0000_u32).step_by(499).map(f32::from_bits).collect();
+        let values: Vec<f32> = (0..encoder.format.max_code())
+            .map(|code| f32::from_bits(encoder.format.decode_bits(code)))
+            .collect();
+        numbers.extend(values.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0));
+        numbers.extend([448.0, 464.0, 464.1, 480.0, 248.0, 248.1, 1e9, f32::INFINITY]);
+        numbers.resize(numbers.len().next_multiple_of(16), 1.0);
+        for backend in Backend::available() {
+            let found = map_lines(backend, &numbers, Operation::RoundE4m3(encoder.format.max_value()));
+            for (x, y) in numbers.iter().zip(found) {
+                let expected = f32::from_bits(encoder.format.decode_bits(encoder.encode(*x)));
+                assert_eq!(y.to_bits(), expected.to_bits(), "{backend:?}: {x:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    let case = Case { sequences: vec![(1, 500), (2, 90)], kv_heads: 4, ..Case::default() };
+    let latent = Case { group: 64, ..Case::mla() };
+    for case in [case, latent] {
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let bits = |row: &Vec<f32>| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            pool.install(|| case.run()).1.iter().map(|(_, out)| bits(out)).collect::<Vec<_>>()
+        };
+        let one = on(1);
+        assert_eq!(one, on(2));
+        assert_eq!(one, on(7));
     }
 }

@@ -4,8 +4,7 @@
 use std::arch::x86_64::*;
 
 use super::super::lanes::{Lanes, Line};
-use super::super::task::Task;
-use super::super::workspace::Workspace;
+use super::Work;
 use crate::fp8::Isa;
 
 /// Proof that this machine has AVX2 and FMA: [`Avx2::new`] is the only way to get one.
@@ -38,16 +37,16 @@ impl Avx2 {
         Isa::Avx2.is_available().then_some(Self(()))
     }
 
-    /// Runs a task compiled with the instructions enabled.
-    pub(super) fn run(self, task: &Task<'_>, workspace: &mut Workspace) {
+    /// Runs work compiled with the instructions enabled.
+    pub(super) fn run(self, work: Work<'_, '_>) {
         // SAFETY: `run_enabled` needs AVX2 and FMA, both part of `Isa::Avx2`, which `self` proves.
-        unsafe { run_enabled(self, task, workspace) }
+        unsafe { run_enabled(self, work) }
     }
 }
 
 #[target_feature(enable = "avx2,fma")]
-fn run_enabled(l: Avx2, task: &Task<'_>, workspace: &mut Workspace) {
-    task.run(l, workspace);
+fn run_enabled(l: Avx2, work: Work<'_, '_>) {
+    work.run(l);
 }
 
 impl Lanes for Avx2 {

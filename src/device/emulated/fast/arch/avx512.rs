@@ -5,8 +5,7 @@ use std::arch::x86_64::*;
 
 use super::super::lanes::{Lanes, Line, Step};
 use super::super::pack::{CodeTable, Tile};
-use super::super::task::Task;
-use super::super::workspace::Workspace;
+use super::Work;
 use super::avx512_pack as pack;
 use crate::fp8::Isa;
 
@@ -35,29 +34,29 @@ impl<const PAIRS: bool> Avx512<PAIRS> {
 }
 
 impl Avx512<false> {
-    /// Runs a task compiled with the instructions enabled.
-    pub(super) fn run(self, task: &Task<'_>, workspace: &mut Workspace) {
+    /// Runs work compiled with the instructions enabled.
+    pub(super) fn run(self, work: Work<'_, '_>) {
         // SAFETY: `run_floats` needs AVX-512 F, BW, DQ, VL and VBMI; `self` proves that the machine has them.
-        unsafe { run_floats(self, task, workspace) }
+        unsafe { run_floats(self, work) }
     }
 }
 
 impl Avx512<true> {
-    /// Runs a task compiled with the instructions enabled.
-    pub(super) fn run(self, task: &Task<'_>, workspace: &mut Workspace) {
+    /// Runs work compiled with the instructions enabled.
+    pub(super) fn run(self, work: Work<'_, '_>) {
         // SAFETY: `run_pairs` needs AVX-512 F, BW, DQ, VL, VBMI and BF16; `self` proves that the machine has them.
-        unsafe { run_pairs(self, task, workspace) }
+        unsafe { run_pairs(self, work) }
     }
 }
 
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
-fn run_floats(l: Avx512<false>, task: &Task<'_>, workspace: &mut Workspace) {
-    task.run(l, workspace);
+fn run_floats(l: Avx512<false>, work: Work<'_, '_>) {
+    work.run(l);
 }
 
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512bf16")]
-fn run_pairs(l: Avx512<true>, task: &Task<'_>, workspace: &mut Workspace) {
-    task.run(l, workspace);
+fn run_pairs(l: Avx512<true>, work: Work<'_, '_>) {
+    work.run(l);
 }
 
 impl<const PAIRS: bool> Lanes for Avx512<PAIRS> {

@@ -17,9 +17,51 @@ use avx2::Avx2;
 use avx512::Avx512;
 use portable::Portable;
 
+use super::lanes::Lanes;
+#[cfg(test)]
+use super::lanes::Line;
+#[cfg(test)]
+use super::softmax;
 use super::task::Task;
 use super::workspace::Workspace;
 use crate::fp8::Isa;
+
+/// What runs on an instruction set, compiled for it.
+pub(super) enum Work<'w, 'k> {
+    /// A task of a decode.
+    Task(&'w Task<'k>, &'w mut Workspace),
+    /// One operation on lines, for tests.
+    #[cfg(test)]
+    Map(&'w mut [Line], Operation),
+}
+
+/// An operation of the softmax.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Operation {
+    Exp,
+    RoundE4m3(f32),
+}
+
+impl Work<'_, '_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        match self {
+            Self::Task(task, workspace) => task.run(l, workspace),
+            #[cfg(test)]
+            Self::Map(lines, operation) => {
+                for line in lines {
+                    let x = l.load(line);
+                    let y = match operation {
+                        Operation::Exp => softmax::exp(l, x),
+                        Operation::RoundE4m3(max) => softmax::round_e4m3(l, x, max),
+                    };
+                    l.store(y, line);
+                }
+            }
+        }
+    }
+}
 
 /// The kernels of an instruction set that this machine has.
 #[derive(Debug, Clone, Copy)]
@@ -71,14 +113,24 @@ impl Backend {
 
     /// Runs a task.
     pub(super) fn run(self, task: &Task<'_>, workspace: &mut Workspace) {
+        self.work(Work::Task(task, workspace));
+    }
+
+    /// One operation on each line.
+    #[cfg(test)]
+    pub(super) fn map(self, lines: &mut [Line], operation: Operation) {
+        self.work(Work::Map(lines, operation));
+    }
+
+    fn work(self, work: Work<'_, '_>) {
         match self {
-            Self::Portable(portable) => task.run(portable, workspace),
+            Self::Portable(portable) => work.run(portable),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(avx2) => avx2.run(task, workspace),
+            Self::Avx2(avx2) => avx2.run(work),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(avx512) => avx512.run(task, workspace),
+            Self::Avx512(avx512) => avx512.run(work),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512Bf16(avx512) => avx512.run(task, workspace),
+            Self::Avx512Bf16(avx512) => avx512.run(work),
         }
     }
 }
