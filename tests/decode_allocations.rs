@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gaudi_kv::Generation;
@@ -13,15 +14,28 @@ use gaudi_kv::device::{
 };
 use half::bf16;
 
-/// The system's allocator, which counts.
+/// The system's allocator, which counts what the threads of the current pool ask for.
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
+/// The number of the pool that is counted. (Threads of an earlier one may still be starting or ending.)
+static POOL: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static POOL_OF_THREAD: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+fn count() {
+    if POOL_OF_THREAD.try_with(Cell::get) == Ok(POOL.load(Ordering::Relaxed)) {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 // SAFETY: every method is the system allocator's own, with the caller's arguments.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        count();
         // SAFETY: the caller's promises are those that `System` needs.
         unsafe { System.alloc(layout) }
     }
@@ -32,7 +46,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        count();
         // SAFETY: the caller's promises are those that `System` needs.
         unsafe { System.realloc(pointer, layout, size) }
     }
@@ -89,7 +103,9 @@ fn allocations(threads: usize, warm_up: usize, dtype: StorageDtype, is_latent: b
         sequences: &sequences,
     };
     let mut out = vec![0.0; 3 * num_heads * kernel.value_dim()];
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    let number = POOL.fetch_add(1, Ordering::Relaxed) + 1;
+    let pool = pool.start_handler(move |_| POOL_OF_THREAD.set(number)).build().unwrap();
     pool.install(|| {
         for _ in 0..warm_up {
             device.decode(&kernel, &mut out).unwrap();
