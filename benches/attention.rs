@@ -14,7 +14,7 @@ use gaudi_kv::device::{
     DecodeKernel, DecodeSequence, Device, HeadScales, Modifiers, PlaneLayout, QueryScale, StorageDtype,
     Values,
 };
-use gaudi_kv::fp8::Encoder;
+use gaudi_kv::fp8::{Encoder, Format};
 use gaudi_kv::mme::{Elements, Gemm, Matrix, MatrixMut, Product, Right};
 use half::bf16;
 
@@ -141,6 +141,19 @@ impl Shape {
     }
 }
 
+/// The blocks of each sequence and head.
+fn blocks<'a>(shape: &Shape, layout: &PlaneLayout, codes: &'a [u8], cols: usize) -> Vec<Vec<Matrix<'a>>> {
+    let format = Format::kv_cache(GENERATION);
+    let each = (0..shape.sequences).flat_map(|s| (0..shape.kv_heads).map(move |head| (s, head)));
+    each.map(|(s, head)| {
+        let starts = (0..shape.tokens / 128)
+            .map(|b| (b * shape.sequences + s) * 128 * layout.row() + head * shape.dim);
+        let block = |start| Matrix::strided(Elements::Fp8(&codes[start..], format), 128, cols, layout.row());
+        starts.map(|start| block(start).unwrap()).collect()
+    })
+    .collect()
+}
+
 /// Seconds of the exact products of a decode alone, over the same cache: all of the first kind in one batch, then all of
 /// the second, with probabilities of scores of standard deviation 1.
 fn exact_products(shape: &Shape, seconds: f64) -> f64 {
@@ -161,20 +174,7 @@ fn exact_products(shape: &Shape, seconds: f64) -> f64 {
     };
     let q = codes(normal(1, m * k));
     let prob = codes(normal(3, m * n).iter().map(|x| bf16::from_f32((x.to_f32() - 4.0).exp())).collect());
-    // The blocks of each sequence and head.
-    let blocks = |codes, cols| -> Vec<Vec<Matrix<'_>>> {
-        let each = (0..shape.sequences).flat_map(|s| (0..shape.kv_heads).map(move |head| (s, head)));
-        each.map(|(s, head)| {
-            let starts =
-                (0..n / 128).map(|b| (b * shape.sequences + s) * 128 * layout.row() + head * shape.dim);
-            let block =
-                |start| Matrix::strided(Elements::Fp8(&codes[start..], format), 128, cols, layout.row());
-            starts.map(|start| block(start).unwrap()).collect()
-        })
-        .collect()
-    };
-    let (keys, values): (&[u8], &[u8]) = (key, value);
-    let (keys, values) = (blocks(keys, k), blocks(values, columns));
+    let (keys, values) = (blocks(shape, &layout, key, k), blocks(shape, &layout, value, columns));
     let gemm = Gemm::new(GENERATION);
     let matrix = |codes, rows, cols| Matrix::new(Elements::Fp8(codes, format), rows, cols).unwrap();
     let run = |a: Matrix<'_>, b: &[Vec<Matrix<'_>>], by_k: bool, out: &mut [f32], cols: usize| {

@@ -1,6 +1,8 @@
 //! Panels: the right operand of a product, decoded, as the products take it.
 
-use super::lanes::{Lanes, Line, Step, steps};
+use std::ops::Range;
+
+use super::lanes::{Lanes, Line, Step};
 use crate::fp8::Format;
 
 /// Keys of a tile.
@@ -22,6 +24,8 @@ pub(super) struct CodeTable {
     /// Low and high bytes of the words of codes `0x00` to `0x7F`; a negative code has the sign bit on top.
     pub(super) low: [u8; 128],
     pub(super) high: [u8; 128],
+    /// Larger magnitudes are Inf or NaN.
+    pub(super) max_finite: u8,
 }
 
 impl CodeTable {
@@ -37,7 +41,7 @@ impl CodeTable {
             }
             code += 1;
         }
-        Self { words, low, high }
+        Self { words, low, high, max_finite: format.max_code() }
     }
 }
 
@@ -47,30 +51,35 @@ fn cell<L: Lanes>(first: u16, second: impl FnOnce() -> u16) -> u32 {
     if L::PAIRS { u32::from(first) | u32::from(second()) << 16 } else { u32::from(first) << 16 }
 }
 
-/// A key panel, element by element.
+/// The steps of a key panel for some of the elements, from an even one on, element by element.
 #[inline(always)]
-pub(super) fn keys<L: Lanes>(word: impl Fn(usize, usize) -> u16, dim: usize, panel: &mut [Step]) {
+pub(super) fn keys<L: Lanes>(word: impl Fn(usize, usize) -> u16, elements: Range<usize>, panel: &mut [Step]) {
     let per_step = if L::PAIRS { 2 } else { 1 };
-    for (step, lines) in panel[..steps::<L>(dim)].iter_mut().enumerate() {
-        let d = step * per_step;
+    for d in elements.clone().step_by(per_step) {
+        let lines = &mut panel[d / per_step];
         for n in 0..TILE_KEYS {
-            let second = || if d + 1 < dim { word(n, d + 1) } else { 0 };
+            let second = || if d + 1 < elements.end { word(n, d + 1) } else { 0 };
             lines[n / 16].0[n % 16] = cell::<L>(word(n, d), second);
         }
     }
 }
 
-/// Value panels, element by element.
+/// Value panels from column `first` on, where one starts, element by element.
 #[inline(always)]
-pub(super) fn values<L: Lanes>(word: impl Fn(usize, usize) -> u16, dim: usize, panel: &mut [Step]) {
+pub(super) fn values<L: Lanes>(
+    word: impl Fn(usize, usize) -> u16,
+    first: usize,
+    dim: usize,
+    panel: &mut [Step],
+) {
     let per_step = if L::PAIRS { 2 } else { 1 };
-    for (block, panel) in panel.chunks_exact_mut(TILE_KEYS / per_step).take(dim.div_ceil(COLUMNS)).enumerate()
-    {
+    let panels = panel.chunks_exact_mut(TILE_KEYS / per_step).skip(first / COLUMNS);
+    for (first, panel) in (first..dim).step_by(COLUMNS).zip(panels) {
         for (step, lines) in panel.iter_mut().enumerate() {
             let n = step * per_step;
             *lines = [Line::ZERO; 4];
-            for column in 0..COLUMNS.min(dim - block * COLUMNS) {
-                let (d, (line, lane)) = (block * COLUMNS + column, L::place(column));
+            for d in first..dim.min(first + COLUMNS) {
+                let (line, lane) = L::place(d - first);
                 lines[line].0[lane] = cell::<L>(word(n, d), || word(n + 1, d));
             }
         }

@@ -58,6 +58,8 @@ struct Case {
     cap: Option<f32>,
     alibi: bool,
     sinks: bool,
+    /// One element of each plane is NaN.
+    nan: bool,
     seed: u64,
 }
 
@@ -80,6 +82,7 @@ impl Default for Case {
             cap: None,
             alibi: false,
             sinks: false,
+            nan: false,
             seed: 1,
         }
     }
@@ -124,7 +127,12 @@ impl Case {
             };
             let mut plane = device.allocate(&layout).unwrap();
             let slots: Vec<usize> = (0..layout.pad_slot()).collect();
-            device.write(&layout, &mut plane, &values(slots.len() * layout.row()), &slots, quant).unwrap();
+            let mut rows = values(slots.len() * layout.row());
+            if self.nan {
+                let middle = rows.len() / 2;
+                rows[middle] = bf16::NAN;
+            }
+            device.write(&layout, &mut plane, &rows, &slots, quant).unwrap();
             (layout, plane)
         };
         let (key_quant, value_quant) = (scales(2.0), scales(0.5));
@@ -206,6 +214,13 @@ impl Case {
             for (row, (expected, out)) in expected.chunks(dim).zip(out.chunks(dim)).enumerate() {
                 let largest = expected.iter().fold(f32::MIN_POSITIVE, |max, x| max.max(x.abs()));
                 for (column, (expected, found)) in expected.iter().zip(out).enumerate() {
+                    if expected.is_nan() {
+                        assert!(
+                            found.is_nan(),
+                            "{backend:?}: row {row} column {column}: {found} in {self:?}"
+                        );
+                        continue;
+                    }
                     let distance = (expected - found).abs() / largest;
                     assert!(
                         distance <= bound,
@@ -250,6 +265,16 @@ fn modifiers() {
     Case { alibi: true, ..case.clone() }.check(EXACT_SCORES);
     Case { sinks: true, ..case.clone() }.check(EXACT_SCORES);
     Case { window: Some(200), cap: Some(5.0), alibi: true, sinks: true, ..case }.check(EXACT_SCORES);
+}
+
+#[test]
+fn nan_goes_where_it_goes_in_products() {
+    for dtype in [StorageDtype::Fp8, StorageDtype::Bf16] {
+        let case = Case { nan: true, dtype, integers: true, ..Case::default() };
+        assert!(case.run().0.iter().any(|x| x.is_nan()));
+        case.check(EXACT_SCORES);
+        Case { nan: true, dtype, integers: true, ..Case::mla() }.check(EXACT_SCORES);
+    }
 }
 
 #[test]

@@ -3,8 +3,10 @@
 
 use std::arch::x86_64::*;
 
-use super::super::lanes::{Lanes, Line};
+use super::super::lanes::{Lanes, Line, Step};
+use super::super::pack::{CodeTable, Tile};
 use super::Work;
+use super::avx2_pack as pack;
 use crate::fp8::Isa;
 
 /// Proof that this machine has AVX2 and FMA: [`Avx2::new`] is the only way to get one.
@@ -133,5 +135,29 @@ impl Lanes for Avx2 {
             _mm256_storeu_ps(to, v[0]);
             _mm256_storeu_ps(to.add(8), v[1]);
         }
+    }
+
+    #[inline(always)]
+    fn pack_key_codes(self, table: &CodeTable, tile: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
+        // SAFETY: `self` proves AVX2.
+        unsafe { pack::key_codes(self, table, tile, dim, panel) }
+    }
+
+    #[inline(always)]
+    fn pack_key_words(self, tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
+        // SAFETY: `self` proves AVX2.
+        unsafe { pack::key_words(self, tile, dim, panel) }
+    }
+
+    #[inline(always)]
+    fn pack_value_codes(self, table: &CodeTable, tile: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
+        // SAFETY: `self` proves AVX2.
+        unsafe { pack::value_codes(self, table, tile, dim, panel) }
+    }
+
+    #[inline(always)]
+    fn pack_value_words(self, tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
+        // SAFETY: `self` proves AVX2.
+        unsafe { pack::value_words(self, tile, dim, panel) }
     }
 }
