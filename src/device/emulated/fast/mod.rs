@@ -42,6 +42,11 @@ static TABLES: [CodeTable; 2] = [
     CodeTable::new(Format::kv_cache(Generation::Gaudi3)),
 ];
 
+/// `libm::expf` of each number, all of at most 0: the same bits, sixteen at a time.
+pub(super) fn exponentials(numbers: &mut [f32]) {
+    Backend::active().map(numbers, arch::Operation::Exp);
+}
+
 /// How the work of a sequence is cut: KV heads and query rows of a task.
 fn cut(kernel: &DecodeKernel<'_, EmulatedPlane>, sequence: &DecodeSequence<'_>) -> (usize, usize) {
     let kv_heads = kernel.key_layout.heads;

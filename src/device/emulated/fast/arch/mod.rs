@@ -19,10 +19,7 @@ use avx2::Avx2;
 use avx512::Avx512;
 use portable::Portable;
 
-use super::lanes::Lanes;
-#[cfg(test)]
-use super::lanes::Line;
-#[cfg(test)]
+use super::lanes::{Lanes, Line};
 use super::softmax;
 use super::task::Task;
 use super::workspace::Workspace;
@@ -32,16 +29,15 @@ use crate::fp8::Isa;
 pub(super) enum Work<'w, 'k> {
     /// A task of a decode.
     Task(&'w Task<'k>, &'w mut Workspace),
-    /// One operation on lines, for tests.
-    #[cfg(test)]
-    Map(&'w mut [Line], Operation),
+    /// One operation on each number.
+    Map(&'w mut [f32], Operation),
 }
 
 /// An operation of the softmax.
-#[cfg(test)]
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Operation {
     Exp,
+    #[cfg(test)]
     RoundE4m3(f32),
 }
 
@@ -50,15 +46,18 @@ impl Work<'_, '_> {
     fn run<L: Lanes>(self, l: L) {
         match self {
             Self::Task(task, workspace) => task.run(l, workspace),
-            #[cfg(test)]
-            Self::Map(lines, operation) => {
-                for line in lines {
-                    let x = l.load(line);
+            Self::Map(numbers, operation) => {
+                for numbers in numbers.chunks_mut(16) {
+                    let mut line = Line::ZERO;
+                    line.0.iter_mut().zip(&*numbers).for_each(|(to, x)| *to = x.to_bits());
+                    let x = l.load(&line);
                     let y = match operation {
                         Operation::Exp => softmax::exp(l, x),
+                        #[cfg(test)]
                         Operation::RoundE4m3(max) => softmax::round_e4m3(l, x, max),
                     };
-                    l.store(y, line);
+                    l.store(y, &mut line);
+                    numbers.iter_mut().zip(line.floats()).for_each(|(to, y)| *to = y);
                 }
             }
         }
@@ -118,10 +117,9 @@ impl Backend {
         self.work(Work::Task(task, workspace));
     }
 
-    /// One operation on each line.
-    #[cfg(test)]
-    pub(super) fn map(self, lines: &mut [Line], operation: Operation) {
-        self.work(Work::Map(lines, operation));
+    /// One operation on each number.
+    pub(super) fn map(self, numbers: &mut [f32], operation: Operation) {
+        self.work(Work::Map(numbers, operation));
     }
 
     fn work(self, work: Work<'_, '_>) {
