@@ -239,15 +239,20 @@ fn write_rows(seconds: f64) {
     let rows = normal(1, tokens * layout.row());
     let mut copy = rows.clone();
     let slots: Vec<usize> = (0..tokens).collect();
-    // Sixteen tokens here and there, as a decode of sixteen sequences writes.
+    // Tokens here and there, as a decode of many sequences writes.
     let scattered: Vec<usize> = (0..tokens).map(|i| i * 1021 % tokens).collect();
     let per_head = HeadScales::PerHead(vec![2.0; 8]);
     let memcpy = fastest(seconds, || copy.copy_from_slice(black_box(&rows)));
+    let row_by_row = fastest(seconds, || {
+        for (row, slot) in black_box(&rows).chunks_exact(layout.row()).zip(&scattered) {
+            copy[slot * layout.row()..][..layout.row()].copy_from_slice(row);
+        }
+    });
     let gb = |time: f64| size_of_val(&*rows) as f64 / time / 1e9;
-    for (what, slots, scale) in [
-        ("cache write", &slots, &ONE),
-        ("cache write, scale by head", &slots, &per_head),
-        ("cache write, scattered", &scattered, &ONE),
+    for (what, slots, scale, memcpy) in [
+        ("cache write", &slots, &ONE, memcpy),
+        ("cache write, scale by head", &slots, &per_head, memcpy),
+        ("cache write, scattered", &scattered, &ONE, row_by_row),
     ] {
         let time =
             fastest(seconds, || device.write(&layout, &mut plane, black_box(&rows), slots, scale).unwrap());
