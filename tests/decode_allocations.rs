@@ -1,6 +1,6 @@
 //! A decode in `fast` mode allocates nothing once its threads have run one of the same size.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, clippy::unwrap_used)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

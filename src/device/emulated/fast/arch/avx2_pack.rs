@@ -9,6 +9,7 @@ use std::arch::x86_64::*;
 use super::super::lanes::{Line, Step};
 use super::super::pack::{self, COLUMNS, CodeTable, TILE_KEYS, Tile};
 use super::avx2::Avx2;
+use super::prefetch;
 
 /// Writes half of a line.
 #[inline]
@@ -75,6 +76,7 @@ pub(super) fn key_codes(_: Avx2, table: &CodeTable, tile: &Tile<'_, u8>, dim: us
             for (r, row) in r.iter_mut().zip(rows) {
                 *r = eight_bytes(&row[at..]);
             }
+            prefetch::keys::<_, 1>(tile, eighth * (dim / 8) + at / 8);
             // Bytes of two rows side by side, of four, of eight: two columns in a register.
             let (a, b) = (_mm_unpacklo_epi8(r[0], r[1]), _mm_unpacklo_epi8(r[2], r[3]));
             let (c, d) = (_mm_unpacklo_epi8(r[4], r[5]), _mm_unpacklo_epi8(r[6], r[7]));
@@ -110,6 +112,7 @@ pub(super) fn key_words(_: Avx2, tile: &Tile<'_, u16>, dim: usize, panel: &mut [
             for (r, row) in r.iter_mut().zip(rows) {
                 *r = eight_words(&row[at..]);
             }
+            prefetch::keys::<_, 2>(tile, eighth * (dim / 8) + at / 8);
             let mut pairs = r;
             for i in 0..4 {
                 pairs[i] = _mm_unpacklo_epi16(r[2 * i], r[2 * i + 1]);
@@ -141,6 +144,7 @@ pub(super) fn value_codes(_: Avx2, table: &CodeTable, tile: &Tile<'_, u8>, dim: 
     pack::values::<Avx2>(element, whole, dim, panel);
     for at in (0..whole).step_by(COLUMNS) {
         for (n, row) in tile.now.iter().enumerate() {
+            prefetch::values(tile, n, at);
             for (i, codes) in row[at..at + COLUMNS].as_chunks::<8>().0.iter().enumerate() {
                 let codes = eight_bytes(codes);
                 if is_special(codes, table) {
@@ -159,7 +163,8 @@ pub(super) fn value_words(_: Avx2, tile: &Tile<'_, u16>, dim: usize, panel: &mut
     let whole = dim / COLUMNS * COLUMNS;
     pack::values::<Avx2>(|n, d| tile.now[n][d], whole, dim, panel);
     for (at, panel) in (0..whole).step_by(COLUMNS).zip(panel.chunks_exact_mut(TILE_KEYS)) {
-        for (lines, row) in panel.iter_mut().zip(&tile.now) {
+        for (n, (lines, row)) in panel.iter_mut().zip(&tile.now).enumerate() {
+            prefetch::values(tile, n, at);
             for (i, words) in row[at..at + COLUMNS].as_chunks::<8>().0.iter().enumerate() {
                 put(&mut lines[i / 2], i % 2, widen(eight_words(words)));
             }

@@ -98,7 +98,8 @@ impl<const PAIRS: bool> Lanes for Avx512<PAIRS> {
         if PAIRS {
             // SAFETY: registers only, of equal size and with any bits valid; where `PAIRS`, `self` proves AVX512-BF16.
             unsafe {
-                let (a, b) = (std::mem::transmute::<__m512, __m512bh>(a), std::mem::transmute(b));
+                let a = std::mem::transmute::<__m512, __m512bh>(a);
+                let b = std::mem::transmute::<__m512, __m512bh>(b);
                 _mm512_dpbf16_ps(acc, a, b)
             }
         } else {

@@ -8,6 +8,7 @@ use std::arch::x86_64::*;
 
 use super::super::lanes::{Line, Step};
 use super::super::pack::{COLUMNS, CodeTable, TILE_KEYS, Tile};
+use super::prefetch;
 
 /// A table in registers.
 #[derive(Clone, Copy)]
@@ -63,27 +64,6 @@ fn put<const PAIRS: bool>(panel: &mut [Step], step: usize, line: usize, pairs: _
 fn store(to: &mut Line, v: __m512i) {
     // SAFETY: the line is ours alone and has the 64 bytes that the store writes.
     unsafe { _mm512_storeu_si512(to.0.as_mut_ptr().cast(), v) }
-}
-
-/// Asks for four cache lines of the next tile: a packing of keys takes as many in each of its steps.
-#[inline(always)]
-fn ask_for_keys<T>(tile: &Tile<'_, T>, step: usize) {
-    for number in 4 * step..4 * step + 4 {
-        let row = tile.next[number % TILE_KEYS];
-        let from = row.as_ptr().cast::<i8>().wrapping_add(number / TILE_KEYS * 64);
-        // SAFETY: a prefetch may be given any address.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(from) }
-    }
-}
-
-/// Asks for the cache lines of a row's 64 columns.
-#[inline(always)]
-fn ask_for_values<T>(row: &[T], column: usize) {
-    for byte in (0..COLUMNS * size_of::<T>()).step_by(64) {
-        let from = row.as_ptr().wrapping_add(column).cast::<i8>().wrapping_add(byte);
-        // SAFETY: a prefetch may be given any address.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(from) }
-    }
 }
 
 /// Sixteen bytes of each of sixteen rows: register `m` has those of rows `m`, `m + 4`, `m + 8` and `m + 12` in its lanes.
@@ -150,7 +130,7 @@ pub(super) fn key_codes<const PAIRS: bool>(
     for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate() {
         let from = rows.map(|row| row[..dim].as_ptr());
         for at in (0..dim / 16 * 16).step_by(16) {
-            ask_for_keys(tile, line * (dim / 16) + at / 16);
+            prefetch::keys::<_, 4>(tile, line * (dim / 16) + at / 16);
             // SAFETY: each row has `dim` bytes, and `at + 16` is no more.
             let columns = code_columns(words, unsafe { load_rows(&from, at) });
             for (i, pairs) in columns.into_iter().enumerate() {
@@ -192,7 +172,7 @@ pub(super) fn key_words<const PAIRS: bool>(tile: &Tile<'_, u16>, dim: usize, pan
     for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate() {
         let from = rows.map(|row| row[..dim].as_ptr().cast());
         for at in (0..dim / 8 * 8).step_by(8) {
-            ask_for_keys(tile, line * (dim / 8) + at / 8);
+            prefetch::keys::<_, 4>(tile, line * (dim / 8) + at / 8);
             // SAFETY: each row has `dim` words, and `at + 8` is no more.
             let columns = word_columns(unsafe { load_rows(&from, 2 * at) });
             for (i, pairs) in columns.into_iter().enumerate() {
@@ -231,8 +211,8 @@ pub(super) fn value_codes<const PAIRS: bool>(
                 unsafe { _mm512_maskz_loadu_epi8(kept, row[at..dim].as_ptr().cast()) }
             };
             let (even, odd) = (load(rows[0]), load(rows[1]));
-            ask_for_values(&tile.next[2 * pair], at);
-            ask_for_values(&tile.next[2 * pair + 1], at);
+            prefetch::values(tile, 2 * pair, at);
+            prefetch::values(tile, 2 * pair + 1, at);
             // Pairs of codes, in groups of four columns after two unpackings.
             let [l0, l1] = words.decode(_mm512_unpacklo_epi8(even, odd));
             let [l2, l3] = words.decode(_mm512_unpackhi_epi8(even, odd));
@@ -265,8 +245,8 @@ pub(super) fn value_words<const PAIRS: bool>(tile: &Tile<'_, u16>, dim: usize, p
                 (_mm512_shuffle_i64x2::<0b10_00_10_00>(x, y), _mm512_shuffle_i64x2::<0b11_01_11_01>(x, y))
             };
             let (even, odd) = (load(rows[0]), load(rows[1]));
-            ask_for_values(&tile.next[2 * pair], at);
-            ask_for_values(&tile.next[2 * pair + 1], at);
+            prefetch::values(tile, 2 * pair, at);
+            prefetch::values(tile, 2 * pair + 1, at);
             let lines = [
                 _mm512_unpacklo_epi16(even.0, odd.0),
                 _mm512_unpackhi_epi16(even.0, odd.0),

@@ -12,6 +12,8 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod avx512_pack;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod prefetch;
 
 #[cfg(target_arch = "x86_64")]
 use avx2::Avx2;
