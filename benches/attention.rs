@@ -4,6 +4,8 @@
 //! `cargo bench --bench attention` prints a table; `-- gqa mla exact write` picks parts, `--seconds N` is how long each
 //! call is repeated. The fastest call counts, on both sides.
 
+#![allow(clippy::unwrap_used, reason = "a benchmark ends where something is not as it should be")]
+
 use std::hint::black_box;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -73,7 +75,7 @@ impl Shape {
         (self.sequences * self.tokens * self.heads * columns) as f64
     }
 
-    /// Bytes of the FP8 planes that are read.
+    /// Elements of the planes that are read.
     fn bytes(&self) -> f64 {
         let planes = if self.prefix.is_some() { 1 } else { 2 };
         (planes * self.sequences * self.tokens * self.kv_heads * self.dim) as f64
@@ -207,22 +209,32 @@ fn python(seconds: f64) -> Option<serde_json::Value> {
     serde_json::from_str(text.lines().last()?).ok()
 }
 
-fn row(what: &str, ours: &str, theirs: &str, ratio: Option<(f64, f64)>) {
-    let ratio = ratio.map_or("-".to_owned(), |(ratio, goal)| format!("{ratio:.2} (goal {goal})"));
-    println!("{what:<34} {ours:<44} {theirs:<40} {ratio}");
+fn row(what: &str, ours: &str, theirs: &str, ratio: Option<(f64, Option<f64>)>) {
+    let goal = |goal: Option<f64>| goal.map_or(String::new(), |goal| format!(" (goal {goal})"));
+    let ratio = ratio.map_or("-".to_owned(), |(ratio, of)| format!("{ratio:.2}{}", goal(of)));
+    println!("{what:<35} {ours:<40} {theirs:<40} {ratio}");
 }
 
-fn decode_row(what: &str, shape: &Shape, seconds: f64, theirs: Option<(String, f64)>, goal: f64) {
-    let time = shape.time(Mode::Fast, StorageDtype::Fp8, seconds);
+/// What else does the same, and in how many seconds.
+type Theirs = Option<(String, f64)>;
+
+fn decode_row(
+    what: &str,
+    shape: &Shape,
+    dtype: StorageDtype,
+    seconds: f64,
+    theirs: &Theirs,
+    goal: Option<f64>,
+) {
+    let time = shape.time(Mode::Fast, dtype, seconds);
     let ours = format!(
         "{:.1} ms, {:.0} GFLOP/s, {:.1} GB/s",
         1e3 * time,
         2.0 * shape.products() / time / 1e9,
-        shape.bytes() / time / 1e9
+        shape.bytes() * dtype.bytes() as f64 / time / 1e9
     );
-    let text =
-        theirs.as_ref().map_or("not measured".to_owned(), |(name, t)| format!("{name}: {:.1} ms", 1e3 * t));
-    row(what, &ours, &text, theirs.map(|(_, theirs)| (theirs / time, goal)));
+    let text = theirs.as_ref().map_or("-".to_owned(), |(name, t)| format!("{name}: {:.1} ms", 1e3 * t));
+    row(what, &ours, &text, theirs.as_ref().map(|(_, theirs)| (theirs / time, goal)));
 }
 
 fn write_rows(seconds: f64) {
@@ -260,7 +272,7 @@ fn write_rows(seconds: f64) {
             what,
             &format!("{:.1} GB/s of bfloat16", gb(time)),
             &format!("memcpy: {:.1} GB/s", gb(memcpy)),
-            Some((memcpy / time, 0.5)),
+            Some((memcpy / time, Some(0.5))),
         );
     }
 }
@@ -281,13 +293,21 @@ fn main() {
             let times = all.iter().filter_map(|(name, t)| Some((name.clone(), t.as_f64()?)));
             times.min_by(|a, b| a.1.total_cmp(&b.1))
         });
-        decode_row("GQA 8 x 16384, 32/8 heads of 128", &Shape::gqa(), seconds, sdpa, 2.0);
+        let what = "GQA 8 x 16384, 32/8 heads of 128";
+        decode_row(what, &Shape::gqa(), StorageDtype::Fp8, seconds, &sdpa, Some(2.0));
+        decode_row("  bf16 cache", &Shape::gqa(), StorageDtype::Bf16, seconds, &sdpa, None);
+        let one = Shape { sequences: 1, ..Shape::gqa() };
+        decode_row("  1 sequence", &one, StorageDtype::Fp8, seconds, &None, None);
     }
     if runs("mla") {
         for heads in [16, 128] {
             let kernel = theirs.as_ref().and_then(|t| t["mla"][heads.to_string()].as_f64());
             let kernel = kernel.map(|time| ("vLLM CPU MLA".to_owned(), time));
-            decode_row(&format!("MLA 8 x 4096, {heads} heads"), &Shape::mla(heads), seconds, kernel, 3.0);
+            let (shape, what) = (Shape::mla(heads), format!("MLA 8 x 4096, {heads} heads"));
+            decode_row(&what, &shape, StorageDtype::Fp8, seconds, &kernel, Some(3.0));
+            decode_row("  bf16 cache", &shape, StorageDtype::Bf16, seconds, &kernel, None);
+            let one = Shape { sequences: 1, ..Shape::mla(heads) };
+            decode_row("  1 sequence", &one, StorageDtype::Fp8, seconds, &None, None);
         }
     }
     if runs("exact") {
@@ -300,7 +320,7 @@ fn main() {
             let products = exact_products(&shape, seconds);
             let rate = |time: f64| format!("{:.1} ms, {:.1} G/s", 1e3 * time, shape.products() / time / 1e9);
             let theirs = format!("its exact products: {}", rate(products));
-            row(what, &rate(time), &theirs, Some((products / time, 0.7)));
+            row(what, &rate(time), &theirs, Some((products / time, Some(0.7))));
         }
     }
     if runs("write") {
