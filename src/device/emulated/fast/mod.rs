@@ -40,8 +40,9 @@ use crate::fp8::Format;
 
 /// Query rows of a task at most.
 const TASK_ROWS: usize = 128;
-/// Scores of a task at most, where it can be cut: 2 bytes each in half of a level 2 cache.
-const TASK_SCORES: usize = 1 << 18;
+/// Scores of a task at most, where it can be cut. They are few beside the keys; what counts is that a token's heads are
+/// read together, because they share pages.
+const TASK_SCORES: usize = 1 << 20;
 
 static TABLES: [CodeTable; 2] = [
     CodeTable::new(Format::kv_cache(Generation::Gaudi2)),
