@@ -77,14 +77,15 @@ pub enum Values<'a, P> {
 
 /// One sequence of a decode.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct DecodeSequence<'a> {
-    /// Its query tokens are rows `first_token..first_token + tokens` of the query.
-    pub(crate) first_token: usize,
-    pub(crate) tokens: usize,
+pub struct DecodeSequence<'a> {
+    /// The first row of the query that is its.
+    pub first_token: usize,
+    /// Its query tokens, in consecutive rows.
+    pub tokens: usize,
     /// Tokens in the cache, the query tokens included; the last query token is the last of them.
-    pub(crate) context_tokens: usize,
+    pub context_tokens: usize,
     /// The blocks that hold them, in order.
-    pub(crate) blocks: &'a [usize],
+    pub blocks: &'a [usize],
 }
 
 /// Attention of several sequences over cache planes.
@@ -108,7 +109,8 @@ pub struct DecodeKernel<'a, P> {
     pub prob: (f32, f32),
     /// What is done to the scores.
     pub modifiers: Modifiers<'a>,
-    pub(crate) sequences: &'a [DecodeSequence<'a>],
+    /// The sequences.
+    pub sequences: &'a [DecodeSequence<'a>],
 }
 
 impl<P> DecodeKernel<'_, P> {

@@ -12,8 +12,9 @@ mod plane;
 
 pub use detect::installed_generation;
 pub use error::DeviceError;
-pub(crate) use kernel::DecodeSequence;
-pub use kernel::{DecodeKernel, Fp8Prefill, HeadScales, Modifiers, PrefillKernel, QueryScale, Values};
+pub use kernel::{
+    DecodeKernel, DecodeSequence, Fp8Prefill, HeadScales, Modifiers, PrefillKernel, QueryScale, Values,
+};
 pub use plane::{PlaneLayout, StorageDtype};
 
 use half::bf16;

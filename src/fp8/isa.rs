@@ -35,6 +35,13 @@ impl Isa {
     /// Whether this machine can run it.
     #[must_use]
     pub fn is_available(self) -> bool {
+        // Kernels ask before each call, and a detection looks at many features.
+        static AVAILABLE: OnceLock<[bool; 4]> = OnceLock::new();
+        AVAILABLE.get_or_init(|| [Self::Scalar, Self::Avx2, Self::Avx512, Self::Neon].map(Self::detect))
+            [self as usize]
+    }
+
+    fn detect(self) -> bool {
         match self {
             Self::Scalar => true,
             #[cfg(target_arch = "x86_64")]
@@ -46,7 +53,7 @@ impl Isa {
             }
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {
-                Self::Avx2.is_available()
+                Self::Avx2.detect()
                     && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512dq")

@@ -83,9 +83,8 @@ impl Attend<'_> {
         products.multiply(query.matrix()?, Right::NByK(&self.key.rows.matrices(keys)?), &mut scores)?;
         let mut sums = Vec::with_capacity(rows);
         for (number, row) in scores.chunks_exact_mut(keys).enumerate() {
-            for score in row.iter_mut() {
-                *score = bf16_from_f32(*score * query.dequant[number] * self.key.dequant).to_f32();
-            }
+            let (query, key) = (query.dequant[number], self.key.dequant);
+            row.iter_mut().for_each(|score| *score = bf16_from_f32(*score * query * key).to_f32());
             let (token, head) =
                 (first + number / self.group, self.kv_head * self.group + number % self.group);
             sums.push(softmax(self.modifiers, head, self.position(token), row));

@@ -1,6 +1,7 @@
 //! A Gaudi's arithmetic on the CPU.
 
 mod attention;
+mod fast;
 mod head_rows;
 mod products;
 mod query;
@@ -71,6 +72,54 @@ impl Emulated {
             task.scatter(rows, out);
         }
         Ok(())
+    }
+
+    /// A decode by the matrix engine's products, in the mode of the device.
+    fn decode_by_products(
+        &self,
+        kernel: &DecodeKernel<'_, EmulatedPlane>,
+        out: &mut [f32],
+    ) -> Result<(), DeviceError> {
+        let (layout, kv_heads) = (kernel.key_layout, kernel.key_layout.heads);
+        let is_fp8 = layout.dtype == StorageDtype::Fp8;
+        let generation = self.generation;
+        let mut tasks = Vec::with_capacity(kernel.sequences.len() * kv_heads);
+        for sequence in kernel.sequences {
+            for kv_head in 0..kv_heads {
+                let key_dequant = kernel.key_dequant.of(kv_head);
+                let value = match &kernel.values {
+                    Values::Plane { layout, plane, dequant } => Side {
+                        rows: HeadRows::of_plane(generation, layout, plane, sequence, kv_head, layout.dim),
+                        dequant: dequant.of(kv_head),
+                    },
+                    Values::KeyPrefix { dim } => Side {
+                        rows: HeadRows::of_plane(generation, layout, kernel.key, sequence, kv_head, *dim),
+                        dequant: key_dequant,
+                    },
+                };
+                tasks.push(Attend {
+                    q: kernel.q,
+                    dim: layout.dim,
+                    num_heads: kernel.num_heads,
+                    group: kernel.num_heads / kv_heads,
+                    kv_head,
+                    first_token: sequence.first_token,
+                    tokens: sequence.tokens,
+                    context_tokens: sequence.context_tokens,
+                    query_scale: is_fp8.then_some(kernel.query_scale),
+                    key: Side {
+                        rows: HeadRows::of_plane(
+                            generation, layout, kernel.key, sequence, kv_head, layout.dim,
+                        ),
+                        dequant: key_dequant,
+                    },
+                    value,
+                    prob: is_fp8.then_some(kernel.prob),
+                    modifiers: &kernel.modifiers,
+                });
+            }
+        }
+        self.run_tasks(&tasks, out)
     }
 }
 
@@ -177,46 +226,10 @@ impl Device for Emulated {
     }
 
     fn decode(&self, kernel: &DecodeKernel<'_, EmulatedPlane>, out: &mut [f32]) -> Result<(), DeviceError> {
-        let (layout, kv_heads) = (kernel.key_layout, kernel.key_layout.heads);
-        let is_fp8 = layout.dtype == StorageDtype::Fp8;
-        let generation = self.generation;
-        let mut tasks = Vec::with_capacity(kernel.sequences.len() * kv_heads);
-        for sequence in kernel.sequences {
-            for kv_head in 0..kv_heads {
-                let key_dequant = kernel.key_dequant.of(kv_head);
-                let value = match &kernel.values {
-                    Values::Plane { layout, plane, dequant } => Side {
-                        rows: HeadRows::of_plane(generation, layout, plane, sequence, kv_head, layout.dim),
-                        dequant: dequant.of(kv_head),
-                    },
-                    Values::KeyPrefix { dim } => Side {
-                        rows: HeadRows::of_plane(generation, layout, kernel.key, sequence, kv_head, *dim),
-                        dequant: key_dequant,
-                    },
-                };
-                tasks.push(Attend {
-                    q: kernel.q,
-                    dim: layout.dim,
-                    num_heads: kernel.num_heads,
-                    group: kernel.num_heads / kv_heads,
-                    kv_head,
-                    first_token: sequence.first_token,
-                    tokens: sequence.tokens,
-                    context_tokens: sequence.context_tokens,
-                    query_scale: is_fp8.then_some(kernel.query_scale),
-                    key: Side {
-                        rows: HeadRows::of_plane(
-                            generation, layout, kernel.key, sequence, kv_head, layout.dim,
-                        ),
-                        dequant: key_dequant,
-                    },
-                    value,
-                    prob: is_fp8.then_some(kernel.prob),
-                    modifiers: &kernel.modifiers,
-                });
-            }
+        match self.mode {
+            Mode::Exact => self.decode_by_products(kernel, out),
+            Mode::Fast => fast::decode(self.generation, kernel, out),
         }
-        self.run_tasks(&tasks, out)
     }
 
     fn project(&self, a: &[bf16], b: &[bf16], k: usize, out: &mut [bf16]) -> Result<(), DeviceError> {

@@ -1,5 +1,6 @@
 //! Scores to probabilities, one row at a time, in float32.
 
+use super::fast::exponentials;
 use crate::device::Modifiers;
 
 /// Turns a row of products into unnormalized probabilities, `exp(score - max)`, and returns their float32 sum, added in
@@ -27,9 +28,8 @@ pub(super) fn softmax(modifiers: &Modifiers<'_>, head: usize, position: usize, r
     }
     let max = visible.iter().copied().fold(sink.unwrap_or(f32::NEG_INFINITY), f32::max);
     let mut sum = sink.map_or(0.0, |sink| libm::expf(sink - max));
-    for score in visible {
-        *score = libm::expf(*score - max);
-        sum += *score;
-    }
+    visible.iter_mut().for_each(|score| *score -= max);
+    exponentials(visible);
+    visible.iter().for_each(|p| sum += p);
     sum
 }
