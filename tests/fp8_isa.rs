@@ -54,7 +54,7 @@ fn bits() -> impl Strategy<Value = u32> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn encoders_agree(encoder in encoder(), scale in scale(), bits in prop::collection::vec(bits(), 0..300),
