@@ -276,3 +276,18 @@ fn biases_of_no_device_are_defined_too() {
         }
     }
 }
+
+/// Each head is converted as if it lay alone.
+#[test]
+fn heads_convert_as_if_they_lay_alone() {
+    let values: Vec<bf16> = (0..60).map(|i| bf16::from_f32(i as f32 - 30.0)).collect();
+    let heads = [0.5, 3.0, 7.5].map(|scale| Quantizer::kv_cache(Generation::Gaudi2, scale).unwrap());
+    let mut codes = vec![0; 60];
+    Quantizer::quant_heads_bf16(&heads, 5, &values, &mut codes).unwrap();
+    for (at, (value, code)) in values.iter().zip(&codes).enumerate() {
+        assert_eq!(*code, heads[at % 15 / 5].quant_one_bf16(*value), "element {at}");
+    }
+    let cut = Quantizer::quant_heads_bf16(&heads, 7, &values, &mut codes);
+    assert_eq!(cut, Err(Fp8Error::Rows { len: 60, row: 21 }));
+    assert!(Quantizer::quant_heads_bf16(&[], 5, &values, &mut codes).is_err());
+}

@@ -15,6 +15,14 @@ pub enum Fp8Error {
         /// Elements of the output slice.
         output: usize,
     },
+    /// Elements that are no whole number of rows.
+    #[error("{len} elements are no whole number of rows of {row}")]
+    Rows {
+        /// Elements to convert.
+        len: usize,
+        /// Elements of a row.
+        row: usize,
+    },
     /// The device has no such exponent bias.
     #[error("{generation} has no {layout:?} format of exponent bias {bias}; it takes {allowed}")]
     Bias {

@@ -84,6 +84,34 @@ impl Quantizer {
         Ok(())
     }
 
+    /// [`quant_bf16`](Self::quant_bf16) of `[rows, heads, dim]`, each head by the quantizer of its number.
+    ///
+    /// # Errors
+    /// The slices differ in length, or are no whole number of rows of `heads.len() * dim`.
+    pub fn quant_heads_bf16(
+        heads: &[Self],
+        dim: usize,
+        values: &[bf16],
+        codes: &mut [u8],
+    ) -> Result<(), Fp8Error> {
+        same_length(values.len(), codes.len())?;
+        let row = heads.len().saturating_mul(dim);
+        if row == 0 || !values.len().is_multiple_of(row) {
+            return Err(Fp8Error::Rows { len: values.len(), row });
+        }
+        // What a conversion is set up with is worked out once and not for each short piece.
+        let isa = Isa::active();
+        let plans: Vec<EncodePlan> =
+            heads.iter().map(|quantizer| EncodePlan::new(quantizer.encoder)).collect();
+        for (values, codes) in values.chunks_exact(row).zip(codes.chunks_exact_mut(row)) {
+            let pieces = values.chunks_exact(dim).zip(codes.chunks_exact_mut(dim));
+            for ((quantizer, plan), (values, codes)) in heads.iter().zip(&plans).zip(pieces) {
+                arch::quant_bf16(isa, plan, quantizer, values, codes);
+            }
+        }
+        Ok(())
+    }
+
     /// `fp8(x * scale)` of each value, the product in float32.
     ///
     /// # Errors

@@ -132,9 +132,6 @@ pub(super) fn quantize_rows(
     let quantizers = (0..heads)
         .map(|head| Quantizer::kv_cache(generation, quant.of(head)))
         .collect::<Result<Vec<_>, _>>()?;
-    let pieces = values.chunks_exact(dim).zip(codes.chunks_exact_mut(dim));
-    for (number, (values, codes)) in pieces.enumerate() {
-        quantizers[number % heads].quant_bf16(values, codes)?;
-    }
+    Quantizer::quant_heads_bf16(&quantizers, dim, values, codes)?;
     Ok(())
 }
