@@ -3,8 +3,7 @@
 //!
 //! The data lies in `target/bench-data`, is made once, and stays for measuring the program on it.
 
-// Setup that fails should stop the run.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "setup that fails should stop the run")]
 
 use std::fs::{self, File};
 use std::hint::black_box;

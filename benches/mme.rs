@@ -3,7 +3,8 @@
 //! `RAYON_NUM_THREADS=1 cargo bench --bench mme` measures one core. The float products of two crates are measured in the
 //! same run: `float` has those, `fast` and `exact` ours.
 
-#![allow(unsafe_code, clippy::unwrap_used)]
+#![allow(unsafe_code, reason = "the float products of other crates take pointers")]
+#![allow(clippy::unwrap_used, reason = "setup that fails should stop the run")]
 
 use std::hint::black_box;
 
@@ -155,7 +156,8 @@ fn float(c: &mut Criterion) {
                 });
             });
             group.bench_function(BenchmarkId::new("matrixmultiply", layout), |bencher| {
-                // SAFETY: as above.
+                // SAFETY: `a`, `b` and `out` hold `m * k`, `k * n` and `m * n` floats, which the strides given here stay within,
+                // and nothing else uses `out` meanwhile.
                 bencher.iter(|| unsafe {
                     matrixmultiply::sgemm(
                         m,

@@ -17,7 +17,7 @@ use support::{activations, check, check_with, data, digest, error, f32s, fixture
 const VARIANTS: [&str; 4] = ["scales", "scale_one", "adjustment_missing", "adjustment_twice"];
 const DEVICES: [&str; 2] = ["gaudi2", "gaudi3"];
 
-/// Every quantized fixture.
+/// Every quantized fixture that is what it says it is.
 const QUANTIZED: [&str; 9] = [
     "llmc-gqa-kv",
     "llmc-gqa-head",

@@ -1,6 +1,6 @@
 //! A decode in `fast` mode allocates nothing once its threads have run one of the same size.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "an allocator that counts")]
 #![allow(clippy::unwrap_used, reason = "a failure here is the test failing")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,7 +1,7 @@
 //! The vendor's dot products, bit for bit, by the scalar reference and by every kernel this machine can run.
 //!
 //! `GAUDI_KV_GOLDEN` names the folder with the vectors; without it, `tests/data/golden`.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "setup that fails should stop the run")]
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use crate::cache::CacheError;
 use crate::device::DeviceError;
 
-/// A request that does not fit. Nothing was computed.
+/// A request that does not fit. Nothing was computed, unless the device itself failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttentionError {

@@ -3,7 +3,8 @@
 use crate::Generation;
 use crate::device::{DeviceError, StorageDtype};
 
-/// A request that a cache refuses. Nothing was written.
+/// A request that a cache refuses. Nothing was written, unless the device itself failed ([`Device`](Self::Device)): then some
+/// planes may have been.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CacheError {

@@ -97,11 +97,14 @@ fn matrix(layer: usize, operand: u64, (tokens, heads, dim): (usize, usize, usize
             out.push(value * channel);
         }
     }
-    for head in 0..heads {
-        let of_head = |at: &usize| at % (heads * dim) / dim == head;
-        let most = (0..out.len()).filter(of_head).fold(0.0f32, |most, at| most.max(out[at].abs()));
-        let factor = amax.of_head(head) / most;
-        (0..out.len()).filter(of_head).for_each(|at| out[at] *= factor);
+    let mut most = vec![0.0f32; heads];
+    for (number, head) in out.chunks_exact(dim).enumerate() {
+        let most = &mut most[number % heads];
+        *most = head.iter().fold(*most, |most, x| most.max(x.abs()));
+    }
+    for (number, values) in out.chunks_exact_mut(dim).enumerate() {
+        let factor = amax.of_head(number % heads) / most[number % heads];
+        values.iter_mut().for_each(|x| *x *= factor);
     }
     out.into_iter().map(bf16::from_f32).collect()
 }

@@ -129,6 +129,9 @@ finding_codes! {
     MlaPerHeadReduced = "mla-per-head-reduced",
         "An MLA layer has one latent, so its per-head scales are reduced to the largest.",
         "Calibrate the latent itself.";
+    ProbPerHeadReduced = "prob-per-head-reduced",
+        "Probabilities have one scale for all heads of a layer, so a per-head one is reduced to the largest.",
+        "Nothing, or calibrate one scale for the layer.";
     ScaleNotFinite = "scale-not-finite",
         "A scale is NaN or infinite.",
         "The checkpoint is damaged or calibration saw such values; calibrate again.";
@@ -212,6 +215,15 @@ mod tests {
         assert_eq!(codes.len(), FindingCode::ALL.len());
         for code in FindingCode::ALL {
             assert!(code.meaning().ends_with('.') && code.remedy().ends_with('.'), "{code}");
+        }
+    }
+
+    #[test]
+    fn docs_have_every_code() {
+        let docs = include_str!("../../docs/inspect.md");
+        for code in FindingCode::ALL {
+            let row = format!("| `{code}` | {} | {} |\n", code.meaning(), code.remedy());
+            assert!(docs.contains(&row), "docs/inspect.md lacks: {row}");
         }
     }
 }

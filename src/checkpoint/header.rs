@@ -52,7 +52,9 @@ pub(crate) fn parse_header(path: &Path, file: &[u8]) -> Result<Vec<TensorEntry>,
             rest.len()
         )));
     };
-    let header = std::str::from_utf8(header).map_err(|e| fail(format!("the header is not UTF-8: {e}")))?;
+    // Copied, because another process may write to a mapped file, and text that was checked must stay as it was.
+    let header = header.to_vec();
+    let header = std::str::from_utf8(&header).map_err(|e| fail(format!("the header is not UTF-8: {e}")))?;
     let mut deserializer = serde_json::Deserializer::from_str(header);
     let tensors = deserializer.deserialize_map(HeaderVisitor).and_then(|t| deserializer.end().map(|()| t));
     let tensors = tensors.map_err(|e| fail(format!("invalid header: {e}")))?;

@@ -221,6 +221,6 @@ fn is_attention_target(target: &str) -> bool {
             let pattern = pattern.trim_end_matches('$');
             ["self_attn", "attn", "attention", "mixer"].iter().any(|module| pattern.ends_with(module))
         }
-        None => target.ends_with("Attention") || target.ends_with("self_attn"),
+        None => target.contains("Attention") || target.ends_with("self_attn"),
     }
 }

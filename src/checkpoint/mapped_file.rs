@@ -22,11 +22,11 @@ impl MappedFile {
     /// Maps a regular file; an empty one maps to no bytes.
     pub(crate) fn open(path: &Path) -> Result<Self, CheckpointError> {
         let file = open_regular(path)?;
-        // SAFETY: The mapping is private and read only, and nothing in this process writes to a model folder that it
-        // has open. What remains is another process that shortens the file while it is mapped: touching a page past
-        // the new end raises SIGBUS, which ends the process and cannot corrupt it. Bytes that another process changes
-        // in place are data that every reader here validates after reading, and no reference to a typed value is
-        // ever made from them, only bytes are copied out.
+        // SAFETY: The mapping is read only, and nothing in this process writes to a model folder that it has open. What
+        // remains is another process. One that shortens the file makes a page past its new end raise SIGBUS, which ends
+        // the process and cannot corrupt it. One that writes in place, which no tool does to a finished checkpoint, changes
+        // plain bytes under us: they are only ever read as `u8`, of which every value is valid, and whatever must stay
+        // as it was checked (the header's text, a scale's number) is copied out first.
         let map = unsafe { Mmap::map(&file) }.map_err(|e| CheckpointError::io(path, e))?;
         Ok(Self { path: path.to_owned(), file, map })
     }

@@ -243,7 +243,7 @@ pub(crate) fn is_scale_like(name: &str) -> bool {
 /// Reads a tensor name.
 #[must_use]
 pub fn classify(name: &str) -> NameClass {
-    let Some((parents, last)) = name.rsplit_once('.') else { return NameClass::Other };
+    let (parents, last) = name.rsplit_once('.').unwrap_or(("", name));
     match suffix(parents, last) {
         None => NameClass::Other,
         Some(suffix) if in_other_place(suffix.place) => NameClass::OtherRole,

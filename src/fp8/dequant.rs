@@ -120,21 +120,3 @@ impl Dequantizer {
         Ok(())
     }
 }
-
-impl Format {
-    /// Decodes each code to bfloat16, exactly up to bias 63.
-    ///
-    /// # Errors
-    /// The slices differ in length.
-    pub fn decode_bf16(self, codes: &[u8], values: &mut [bf16]) -> Result<(), Fp8Error> {
-        Dequantizer::unscaled(self).dequant_bf16(codes, values)
-    }
-
-    /// Decodes each code to float32, exactly up to bias 63.
-    ///
-    /// # Errors
-    /// The slices differ in length.
-    pub fn decode_f32(self, codes: &[u8], values: &mut [f32]) -> Result<(), Fp8Error> {
-        Dequantizer::unscaled(self).dequant_f32(codes, values)
-    }
-}

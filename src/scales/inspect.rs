@@ -36,13 +36,15 @@ pub fn inspect(
     check_tensor_parallel(folder, options)?;
     let mut findings = folder.findings().clone();
     let quant = folder.quant_config();
-    let adjustment =
-        ScaleAdjustment::decide(quant.flavor, options.device, options.scale_adjustment, &mut findings);
-    debug!(enabled = adjustment.enabled, reason = %adjustment.reason, "scale adjustment");
     let cache_dtype = resolve_cache_dtype(folder, options.kv_cache_dtype, &mut findings);
-    let tensor_parallel = options.tensor_parallel.unwrap_or_default();
-    // A cache that is not FP8 ignores every scale, so what is wrong with a scale file does not matter either.
+    // A cache that is not FP8 has nothing that an adjustment could clip.
     let mut discarded = Findings::default();
+    let adjustment_findings = if cache_dtype == CacheDtype::Fp8 { &mut findings } else { &mut discarded };
+    let adjustment =
+        ScaleAdjustment::decide(quant.flavor, options.device, options.scale_adjustment, adjustment_findings);
+    debug!(enabled = adjustment.enabled, reason = %adjustment.reason, "scale adjustment");
+    let tensor_parallel = options.tensor_parallel.unwrap_or_default();
+    // Nor does what is wrong with a scale file matter to it.
     let sidecar_findings = if cache_dtype == CacheDtype::Fp8 { &mut findings } else { &mut discarded };
     let collected = Collected::gather(folder, tensor_parallel, sidecar_findings)?;
     collected.note_other_roles(&mut findings);

@@ -57,7 +57,7 @@ pub struct ModelReport {
     pub path: String,
     /// The model's class.
     pub architecture: String,
-    /// `mha`, `mla`, or `mixed` where layers differ.
+    /// `mha`, `mla`, `mixed` where layers differ, or `none` where no layer has a cache.
     pub attention: String,
     /// Layers of the model, those without a cache included, draft layers not.
     pub layers: usize,

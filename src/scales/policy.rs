@@ -240,6 +240,12 @@ impl Policy<'_> {
             }
             return reduce(&raw.value);
         }
+        if role == Role::Prob && raw.value.is_per_head {
+            // The probabilities of all heads are quantized together.
+            let message = format!("layer {}: {} is per head; the largest serves all", layer.index, raw.name);
+            findings.warn(FindingCode::ProbPerHeadReduced, Some(layer.index), message);
+            return reduce(&raw.value);
+        }
         let value =
             if role == Role::Q { group_query_heads(raw.value.clone(), layer) } else { raw.value.clone() };
         slice_for_rank(&value, layer, self.tensor_parallel)

@@ -1,8 +1,7 @@
 //! Model folders damaged at random: opening and inspecting them gives a result or an error that names a file, never a
 //! panic.
 
-// A test that cannot set up should stop.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "setup that fails should stop the run")]
 
 mod folders;
 mod mutation;

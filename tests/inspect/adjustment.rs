@@ -1,7 +1,7 @@
 //! The adjustment table, with and without `VLLM_SCALE_ADJUSTMENT`; the reference's exact multipliers. S-02.
 
 use gaudi_kv::Generation::{self, Gaudi2, Gaudi3};
-use gaudi_kv::scales::{Options, parse_scale_adjustment};
+use gaudi_kv::scales::{CacheDtypeRequest, Options, parse_scale_adjustment};
 
 use crate::builder::Checkpoint;
 use crate::report::Report;
@@ -171,11 +171,26 @@ fn one_model_does_not_decide_for_the_next() {
 /// S-04: a default is 1.0 whether or not a scheme is declared.
 #[test]
 fn defaults_are_not_adjusted_whatever_the_method() {
-    let fp8 = Options { kv_cache_dtype: gaudi_kv::scales::CacheDtypeRequest::Fp8, ..Options::new(Gaudi2) };
+    let fp8 = Options { kv_cache_dtype: CacheDtypeRequest::Fp8, ..Options::new(Gaudi2) };
     for model in [Checkpoint::gqa(1), Checkpoint::gqa(1).no_quant()] {
         let report = model.inspect(&fp8);
         report.assert_defaulted(0, "k");
         report.assert_defaulted(0, "v");
         assert_eq!(report.warnings(), [("scale-missing", Some(0))]);
+    }
+}
+
+/// Nothing is quantized in a bf16 cache, so there is nothing to warn of.
+#[test]
+fn a_bf16_cache_has_no_warning_about_adjustment() {
+    for requested in [false, true] {
+        let options = Options {
+            scale_adjustment: Some(requested),
+            kv_cache_dtype: CacheDtypeRequest::Bf16,
+            ..Options::new(Gaudi2)
+        };
+        let model = Checkpoint::gqa(1).scale("model.layers.0.self_attn.kv_scale", 0.05);
+        assert_eq!(model.inspect(&options).warnings(), []);
+        assert_eq!(model.quant_key("fp8_dtype_flavor", "float8_e4m3fnuz").inspect(&options).warnings(), []);
     }
 }

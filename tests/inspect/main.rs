@@ -1,10 +1,10 @@
 //! Reading model folders and deciding on their scales, on small generated checkpoints and on the models in
-//! `tests/data`. Tests are named after what they show; `I-..` and `S-..` are numbers in the project's collection of
-//! reports about KV scales, `P..` its producers and `C..` its config shapes.
+//! `tests/data`. Tests are named after what they show; `I-..` and `S-..` number kinds of public bug
+//! reports about KV scales, `P..` producers of checkpoints and `C..` shapes of configs; the test's name says which is meant.
 //!
 //! Expected numbers come from the formula in `report.rs` or are written out; none was read off the program.
 //!
-//! Entries of the collection that are about something later than reading and deciding:
+//! Kinds of reports that are about something else than reading and deciding, and are tested there or not yet:
 //!
 //! | entry | why it is not here |
 //! | --- | --- |

@@ -187,3 +187,15 @@ fn an_int8_weight_changes_nothing_about_kv_scales() {
     report.assert_clean();
     report.assert_scale(0, "k", "loaded", 0.0546875, (9.795_918_46, 0.102_083_333));
 }
+
+/// A scale without any module before it belongs to nobody, and is said to.
+#[test]
+fn names_without_a_module_are_unused() {
+    let report = Checkpoint::gqa(1)
+        .scale("model.layers.0.self_attn.kv_scale", 0.05)
+        .scale("k_scale", 0.05)
+        .scale("kv_scale", 0.05)
+        .gaudi2();
+    assert_eq!(report.unused(), ["k_scale", "kv_scale"]);
+    assert_eq!(report.warnings(), [("scale-unused", None), ("scale-unused", None)]);
+}

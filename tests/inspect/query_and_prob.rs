@@ -2,6 +2,7 @@
 
 use gaudi_kv::Generation;
 use gaudi_kv::scales::{Options, QMissing};
+use safetensors::Dtype;
 
 use crate::builder::Checkpoint;
 use crate::report::adjusted;
@@ -88,4 +89,15 @@ fn bad_query_and_probability_scales_are_errors() {
 fn the_query_does_not_take_the_keys_scale() {
     let report = Checkpoint::gqa(1).scale("model.layers.0.self_attn.kv_scale", 0.05).gaudi2();
     assert_eq!(report.scale(0, "q").origin, "dynamic");
+}
+
+/// Probabilities of all heads are quantized together, so the largest of a per-head scale serves.
+#[test]
+fn per_head_probability_scales_are_reduced_with_a_warning() {
+    let report = Checkpoint::gqa(1)
+        .scale("model.layers.0.self_attn.kv_scale", 0.05)
+        .floats("model.layers.0.self_attn.prob_scale", Dtype::F32, &[4], &[0.001, 0.004, 0.002, 0.003])
+        .gaudi3();
+    assert_eq!(report.warnings(), [("prob-per-head-reduced", Some(0))]);
+    assert_eq!(report.of_layer(0, "prob")["checkpoint"].as_f64().map(|x| x as f32), Some(0.004));
 }

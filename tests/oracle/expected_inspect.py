@@ -7,7 +7,7 @@
 Only the standard library is used. Safetensors files are read with `struct` and `json`; every float32 operation is a
 float64 operation rounded once more to float32, which gives the same bits for products and quotients.
 
-The rules are those of the project's design for these models, not a copy of the program: a scale `s` becomes
+The rules are those of docs/inspect.md for these models, written anew and no copy of the program: a scale `s` becomes
 `quant = deploy / (s * max)` and `dequant = 1 / quant`, where `deploy` is 240 on Gaudi2 and 448 on Gaudi3 and `max` is
 448 if the checkpoint's range is larger than the device's, else `deploy`. An MLA layer uses k_scale only. A missing q is
 dynamic, a missing prob 1.0. A model that declares no FP8 cache has no scales.

@@ -26,7 +26,8 @@ macro_rules! halves {
             };
             let high = {
                 $(let $arg = $arg[1];)*
-                // SAFETY: as for the lower half.
+                // SAFETY: the same AVX, AVX2 and FMA instructions on the upper half, registers only, and `self` proves that
+                // this machine has them.
                 unsafe { $value }
             };
             [low, high]
