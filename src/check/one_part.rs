@@ -2,8 +2,8 @@
 
 use super::LayerCheck;
 use super::stored::StoredPart;
-use super::verdict::{SATURATED_SHARE, listed, percent};
-use crate::checkpoint::FindingCode;
+use super::verdict::{SATURATED_SHARE, percent};
+use crate::checkpoint::{FindingCode, list_layers};
 use crate::scales::Inspection;
 
 /// Layers where one part of the latent saturates and the other does not.
@@ -62,7 +62,7 @@ impl OnePart {
             percent(self.other_share),
             long_name(self.other),
             self.worst,
-            listed(&self.layers),
+            list_layers(&self.layers),
             long_name(self.other)
         )
     }

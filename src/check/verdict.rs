@@ -2,6 +2,7 @@
 
 use super::one_part::OnePart;
 use super::{LayerCheck, SkippedLayer};
+use crate::checkpoint::list_layers;
 use crate::scales::{CacheDtype, Inspection};
 
 /// A part of a cache saturates where more than this share of its elements does.
@@ -62,7 +63,7 @@ pub(super) fn judge(layers: &[LayerCheck], skipped: &[SkippedLayer], inspection:
         [] => String::new(),
         [first, ..] => {
             let numbers: Vec<usize> = skipped.iter().map(|layer| layer.layer).collect();
-            format!("; not checked: {} ({})", listed(&numbers), first.reason)
+            format!("; not checked: {} ({})", list_layers(&numbers), first.reason)
         }
     };
     let worst = layers.iter().max_by(|a, b| error(a).total_cmp(&error(b)));
@@ -112,7 +113,7 @@ fn not_finite(layers: &[LayerCheck]) -> Option<(Concern, String)> {
         layer.decode.scales.max_abs_error.is_nan() || layer.prefill.scales.max_abs_error.is_nan()
     };
     let numbers: Vec<usize> = layers.iter().filter(bad).map(|layer| layer.layer).collect();
-    let words = || format!("not finite: outputs of {} are NaN or infinite", listed(&numbers));
+    let words = || format!("not finite: outputs of {} are NaN or infinite", list_layers(&numbers));
     (!numbers.is_empty()).then(|| (Concern::NotFinite, words()))
 }
 
@@ -142,7 +143,7 @@ fn saturates(
         percent(worst.saturated_share()),
         worst.name,
         percent(SATURATED_SHARE),
-        listed(&numbers)
+        list_layers(&numbers)
     );
     Some((Concern::Saturates, words))
 }
@@ -157,7 +158,7 @@ fn scales_hurt(layers: &[LayerCheck]) -> Option<(Concern, String)> {
         percent(error(worst)),
         percent(worst.decode.scale_one.rel_l2_error),
         worst.layer,
-        listed(&numbers)
+        list_layers(&numbers)
     );
     Some((Concern::ScalesHurt, words))
 }
@@ -171,7 +172,7 @@ fn inaccurate(layers: &[LayerCheck]) -> Option<(Concern, String)> {
         percent(error(worst)),
         worst.layer,
         percent(INACCURATE),
-        listed(&numbers)
+        list_layers(&numbers)
     );
     Some((Concern::Inaccurate, words))
 }
@@ -187,22 +188,6 @@ pub(super) fn percent(share: f64) -> String {
         x if x >= 0.01 => format!("{x:.2}%"),
         _ => "less than 0.01%".to_owned(),
     }
-}
-
-/// "layer 3", "layers 0-2, 5".
-pub(super) fn listed(numbers: &[usize]) -> String {
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for number in numbers {
-        match runs.last_mut() {
-            Some((_, last)) if *last + 1 == *number => *last = *number,
-            _ => runs.push((*number, *number)),
-        }
-    }
-    let run = |(first, last): &(usize, usize)| {
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
-    };
-    let noun = if numbers.len() == 1 { "layer" } else { "layers" };
-    format!("{noun} {}", runs.iter().map(run).collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -221,7 +206,7 @@ mod tests {
         ] {
             assert_eq!(percent(share), words);
         }
-        assert_eq!(listed(&[3]), "layer 3");
-        assert_eq!(listed(&[0, 1, 2, 5]), "layers 0-2, 5");
+        assert_eq!(list_layers(&[3]), "layer 3");
+        assert_eq!(list_layers(&[0, 1, 2, 5]), "layers 0-2, 5");
     }
 }

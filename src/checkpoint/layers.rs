@@ -114,6 +114,23 @@ fn grouped_kv_heads(config: &TextConfig<'_>, shape: &Shape) -> Result<Vec<Option
         .collect())
 }
 
+/// Layer numbers in words, runs of sorted numbers drawn together: "layer 3", "layers 0-2, 5".
+#[must_use]
+pub fn list_layers(numbers: &[usize]) -> String {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => runs.push((*number, *number)),
+        }
+    }
+    let run = |(first, last): &(usize, usize)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    let noun = if numbers.len() == 1 { "layer" } else { "layers" };
+    format!("{noun} {}", runs.iter().map(run).collect::<Vec<_>>().join(", "))
+}
+
 /// What one entry of `layer_types` and its relatives means for the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {

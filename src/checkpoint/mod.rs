@@ -24,7 +24,7 @@ pub use findings::{Finding, FindingCode, Findings};
 pub use folder::ModelFolder;
 pub use header::TensorEntry;
 pub use kv_scheme::{KvScheme, Strategy};
-pub use layers::{Attention, CacheLayer, LayerPlan};
+pub use layers::{Attention, CacheLayer, LayerPlan, list_layers};
 pub use model_config::Shape;
 pub(crate) use names::attention_tensor;
 pub use names::{LayerIndex, NameClass, NameFormat, Refusal, Role, ScaleName, classify};

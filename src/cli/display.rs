@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use gaudi_kv::checkpoint::{Attention, Finding, FindingCode};
+use gaudi_kv::checkpoint::{Attention, Finding, FindingCode, list_layers};
 use gaudi_kv::scales::{CacheDtype, Inspection, LayerReport, LayerScale, Numbers, Origin};
 
 /// A layer's scales by name, in the order in which they are shown.
@@ -101,18 +101,7 @@ pub(super) fn layers_concerned(findings: &[&Finding]) -> Option<String> {
     let mut numbers: Vec<usize> = findings.iter().filter_map(|finding| finding.layer).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for number in &numbers {
-        match runs.last_mut() {
-            Some((_, last)) if *last + 1 == *number => *last = *number,
-            _ => runs.push((*number, *number)),
-        }
-    }
-    let run = |(first, last): &(usize, usize)| {
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
-    };
-    let noun = if numbers.len() == 1 { "layer" } else { "layers" };
-    (!runs.is_empty()).then(|| format!("{noun} {}", runs.iter().map(run).collect::<Vec<_>>().join(", ")))
+    (!numbers.is_empty()).then(|| list_layers(&numbers))
 }
 
 /// What a layer is: its kind of attention, then what sets it apart.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{SidecarNumber, SidecarScale, TensorParallel, file_name, number};
+use super::{SidecarNumber, SidecarScale, TensorParallel, number};
 use crate::checkpoint::json::{Document, read_object};
 use crate::checkpoint::names::{LayerIndex, NameClass, Role, classify};
 use crate::checkpoint::{CheckpointError, FindingCode, Findings};
@@ -113,7 +113,7 @@ fn read_nodes(document: &Document) -> Result<Vec<SidecarScale>, CheckpointError>
             CheckpointError::key(&document.path, format!("Nodes.{module}.inputs"), "holds no number")
         })?;
         scales.push(SidecarScale {
-            name: format!("{}: {module}", file_name(&document.path)),
+            name: format!("{}: {module}", document.file_name()),
             layer,
             role,
             number: if is_measurement { SidecarNumber::Amax(value) } else { SidecarNumber::Scale(value) },

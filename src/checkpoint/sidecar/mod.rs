@@ -3,7 +3,7 @@
 mod inc;
 mod table;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::json::read_object;
 use super::names::Role;
@@ -96,11 +96,6 @@ impl SidecarFiles {
         scales.extend(inc::read(&self.inc, tensor_parallel, findings)?);
         Ok(scales)
     }
-}
-
-/// The file's name, for keys in messages.
-fn file_name(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// A JSON number, or one of Python's constants.

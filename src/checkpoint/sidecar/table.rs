@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::{SidecarNumber, SidecarScale, file_name, number};
+use super::{SidecarNumber, SidecarScale, number};
 use crate::checkpoint::json::{Document, kind};
 use crate::checkpoint::names::Role;
 use crate::checkpoint::{CheckpointError, FindingCode, Findings};
@@ -144,7 +144,7 @@ fn read_lists(document: &Document, lists: &Value) -> Result<Vec<SidecarScale>, C
                     format!("{} where a number is needed", kind(value)),
                 )
             })?;
-            let name = format!("{}: {key}", file_name(&document.path));
+            let name = format!("{}: {key}", document.file_name());
             scales.push(SidecarScale { name, layer, role, number: SidecarNumber::Scale(value) });
         }
     }
