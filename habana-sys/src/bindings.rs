@@ -1637,8 +1637,7 @@ const _: () = {
         "Offset of field: ns_Reduction_Params::reductionDimension",
     ][::core::mem::offset_of!(ns_Reduction_Params, reductionDimension) - 0usize];
 };
-/** Reductions: a bit for each dimension, the fastest-changing one being bit 0, and whether they stay with size
- 1.*/
+/// Reductions: a bit for each dimension, the fastest-changing one being bit 0, and whether they stay with size 1.
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct ns_Reduction_ParamsV2 {

@@ -64,13 +64,14 @@ fn kernel_params() -> String {
         writeln!(text, "typedef int32_t {name};").unwrap();
     }
     let structs: Vec<_> = facts.structs.iter().filter(|item| item.name.starts_with("ns_")).collect();
-    // A member of this namespace is a field elsewhere.
-    let (first, others): (Vec<_>, Vec<_>) =
-        structs.iter().partition(|item| item.name.starts_with("ns_DropoutKernel"));
-    for item in first.into_iter().chain(others) {
+    // Bases come before what extends them, and what is the type of a field before its struct.
+    let mut ordered = structs.clone();
+    ordered.sort_by_key(|item| (!item.name.starts_with("ns_DropoutKernel"), item.fields.len()));
+    for item in ordered {
         let (namespace, name) =
             item.name.rsplit_once("_Params").map(|(a, b)| (a, format!("Params{b}"))).unwrap();
-        let base = structs.iter().filter(|base| extends(item, base)).max_by_key(|base| base.fields.len());
+        let base =
+            structs.iter().copied().filter(|base| extends(item, base)).max_by_key(|base| base.fields.len());
         let inherited = base.map_or(0, |base| base.fields.len());
         let base = base
             .map_or(String::new(), |base| format!(" : public {}", base.name.replace("_Params", "::Params")));

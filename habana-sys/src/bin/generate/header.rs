@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bindgen::callbacks::{IntKind, ParseCallbacks};
+use bindgen::callbacks::{IntKind, ItemInfo, ParseCallbacks};
 use bindgen::{Builder, EnumVariation, Formatter};
 
 /// Where the declarations come from.
@@ -50,9 +50,17 @@ impl ParseCallbacks for Hints {
         (name == "TENSOR_INVALID_ID").then_some(IntKind::U64)
     }
 
-    /// Without the mark of a comment that stands behind what it explains.
+    /// The name of a type whose tag has an underscore in front, as in `typedef union _fint_t {..} fint_t`. With one name
+    /// for both, there is no alias, through which the values of an enum could not be made.
+    fn item_name(&self, item: ItemInfo<'_>) -> Option<String> {
+        let name = item.name.strip_prefix('_')?;
+        name.starts_with(|first: char| first.is_ascii_alphabetic()).then(|| name.to_owned())
+    }
+
+    /// In one line, and without the mark of a comment that stands behind what it explains.
     fn process_comment(&self, comment: &str) -> Option<String> {
-        comment.strip_prefix('<').map(ToOwned::to_owned)
+        let lines: Vec<_> = comment.trim_start_matches('<').lines().map(str::trim).collect();
+        Some(format!(" {}", lines.join(" ")))
     }
 }
 
