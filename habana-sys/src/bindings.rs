@@ -1,4 +1,4 @@
-// Made by `cargo run -p habana-sys --features bindgen --bin generate`: change the header, not this file.
+// Made from the header by the program `generate` of this crate: change that, not this file.
 
 pub const HABANA_DIM_MAX: u32 = 25;
 pub const SYN_MAX_TENSOR_DIM: u32 = 5;

@@ -1,4 +1,4 @@
-// Made by `cargo run -p habana-sys --features bindgen --bin generate`: change the header, not this file.
+// Made from the header by the program `generate` of this crate: change that, not this file.
 
 use crate::bindings::*;
 use crate::symbols::Symbols;

@@ -84,15 +84,15 @@ impl Library {
     /// 3. [`INSTALL_PATH`], where there is such a file.
     /// 4. `libSynapse.so` as the dynamic loader finds it.
     ///
-    /// A relative path starts at the current folder. The search ends at the first rule that applies: a library that was asked
-    /// for, or is installed, and cannot be used is an error, and no other is taken in its place.
+    /// A relative path starts at the current folder. The search ends at the first rule that applies: a library that
+    /// was asked for, or is installed, and cannot be used is an error, and no other is taken in its place.
     ///
     /// Loading runs the initializers of the library, so the file must be one to trust.
     ///
     /// # Errors
     ///
-    /// No rule gives a library that loads and has every function of [`Functions::REQUIRED`]. The error lists what was tried,
-    /// why each failed, and all the required functions that are missing.
+    /// No rule gives a library that loads and has every function of [`Functions::REQUIRED`]. The error lists what
+    /// was tried, why each failed, and all the required functions that are missing.
     pub fn open(explicit: Option<&Path>) -> Result<Library, LoadError> {
         search(explicit, env::var_os(VARIABLE), Path::new(INSTALL_PATH))
     }
@@ -166,13 +166,15 @@ fn load(candidate: &Path, origin: Origin) -> Result<Library, Failure> {
 #[cfg(unix)]
 fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
     use libloading::os::unix;
-    // SAFETY: the caller of `Library::open` trusts the file, so its initializers may run; it is never unloaded once in use.
+    // SAFETY: the caller of `Library::open` trusts the file, so its initializers may run; it is never unloaded once
+    // in use.
     unsafe { unix::Library::open(Some(path), unix::RTLD_NOW | unix::RTLD_LOCAL) }.map(Into::into)
 }
 
 #[cfg(not(unix))]
 fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
-    // SAFETY: the caller of `Library::open` trusts the file, so its initializers may run; it is never unloaded once in use.
+    // SAFETY: the caller of `Library::open` trusts the file, so its initializers may run; it is never unloaded once
+    // in use.
     unsafe { libloading::Library::new(path) }
 }
 

@@ -1,5 +1,5 @@
-//! The header and the Rust declarations, held to the facts: layouts, values, signatures. Whatever the facts have must be
-//! covered. Needs a C and a C++ compiler.
+//! The header and the Rust declarations, held to the facts: layouts, values, signatures. Whatever the facts have
+//! must be covered. Needs a C and a C++ compiler.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 

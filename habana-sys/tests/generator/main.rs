@@ -1,5 +1,5 @@
-//! The program that makes the bindings: from the header of this crate it makes what is committed, and from headers laid out
-//! as the vendor's are, the same declarations.
+//! The program that makes the bindings: from the header of this crate it makes what is committed, and from headers
+//! laid out as the vendor's are, the same declarations.
 //!
 //! Needs libclang; without it the tests are counted as ignored.
 

@@ -1,5 +1,5 @@
-//! A stand-in for the headers of an installed SDK: the same file names, and C++ where the vendor has C++. The parameters of
-//! kernels live in namespaces there, and later versions of a struct inherit from earlier ones.
+//! A stand-in for the headers of an installed SDK: the same file names, and C++ where the vendor has C++. The
+//! parameters of kernels live in namespaces there, and later versions of a struct inherit from earlier ones.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Finding and loading the library, with stand-ins for it that are compiled here, so a C compiler is needed.
 //!
-//! What depends on the environment runs in a process of its own: this program again, which then opens a library and says
-//! what it found.
+//! What depends on the environment runs in a process of its own: this program again, which then opens a library and
+//! says what it found.
 
 #![allow(unsafe_code, reason = "calls functions of a library")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
