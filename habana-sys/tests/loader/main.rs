@@ -14,7 +14,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use habana_sys::{Failure, Functions, INSTALL_PATH, Library, LoadError, Origin, VARIABLE, synStatus};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Trial};
 use tempfile::TempDir;
 
 /// Set in a process that is to open a library; holds the path to give, or nothing.
@@ -51,7 +51,12 @@ fn main() {
         ("every_place_is_listed", every_place_is_listed),
     ];
     let installed = fs::symlink_metadata(INSTALL_PATH).is_ok();
-    let trial = |(name, test): (&str, fn())| Trial::test(name, move || Ok::<(), Failed>(test()));
+    let trial = |(name, test): (&str, fn())| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
     let last = last.into_iter().map(|test| trial(test).with_ignored_flag(installed));
     libtest_mimic::run(&Arguments::from_args(), tests.into_iter().map(trial).chain(last).collect()).exit();
 }
