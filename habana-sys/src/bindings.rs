@@ -112,7 +112,6 @@ impl synDataType {
     pub const syn_type_uint32: synDataType = synDataType(1024);
     /// 19-bit float in 32 bits
     pub const syn_type_tf32: synDataType = synDataType(2048);
-    /// 32-bit float of older devices
     pub const syn_type_hb_float: synDataType = synDataType(4096);
     /// 8-bit float: 4 bits of exponent, 3 of mantissa
     pub const syn_type_fp8_143: synDataType = synDataType(8192);
