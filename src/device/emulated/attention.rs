@@ -74,8 +74,18 @@ impl Attend<'_> {
         tokens: usize,
         workspace: &mut Workspace,
     ) -> Result<(), DeviceError> {
-        let Workspace { query, scores, sums, prob_codes, prob_values, gathered, accumulators, out, lists } =
-            workspace;
+        let Workspace {
+            query,
+            scores,
+            sums,
+            prob_codes,
+            prob_values,
+            gathered,
+            accumulators,
+            out,
+            lists,
+            ..
+        } = workspace;
         let (generation, rows) = (products.generation(), tokens * self.group);
         query.set(generation, self.query_rows(first, tokens), self.dim, self.kv_head, self.query_scale)?;
         // Keys behind the last query of the tile are seen by none of it. Leaving them out changes no bit: their

@@ -110,8 +110,9 @@ impl<'a> QuantizedRows<'a> {
         quant: Option<&HeadScales>,
     ) -> Result<Self, DeviceError> {
         let Some(quant) = quant else { return Ok(Self::Values { values, heads, dim }) };
-        let mut codes = vec![0; values.len()];
-        quantize_rows(generation, values, heads, dim, quant, &mut codes)?;
+        let (mut codes, mut quantizers) = (vec![0; values.len()], Vec::new());
+        set_quantizers(&mut quantizers, generation, heads, quant)?;
+        quantize_rows(&quantizers, values, dim, &mut codes)?;
         Ok(Self::Codes { codes, format: Format::kv_cache(generation), heads, dim })
     }
 
@@ -125,22 +126,31 @@ impl<'a> QuantizedRows<'a> {
     }
 }
 
-/// Quantizes `[rows, heads, dim]`, each head by its own scale.
-pub(super) fn quantize_rows(
+/// The quantizers of `heads` heads, in place of those in the list: one for all, or one for each.
+pub(super) fn set_quantizers(
+    quantizers: &mut Vec<Quantizer>,
     generation: Generation,
-    values: &[bf16],
     heads: usize,
-    dim: usize,
     quant: &HeadScales,
+) -> Result<(), DeviceError> {
+    let count = if let HeadScales::One(_) = quant { 1 } else { heads };
+    quantizers.clear();
+    for head in 0..count {
+        quantizers.push(Quantizer::kv_cache(generation, quant.of(head))?);
+    }
+    Ok(())
+}
+
+/// Quantizes `[rows, heads, dim]` by the quantizers of the heads.
+pub(super) fn quantize_rows(
+    quantizers: &[Quantizer],
+    values: &[bf16],
+    dim: usize,
     codes: &mut [u8],
 ) -> Result<(), DeviceError> {
-    if let HeadScales::One(quant) = quant {
-        Quantizer::kv_cache(generation, *quant)?.quant_bf16(values, codes)?;
-        return Ok(());
+    match quantizers {
+        [one] => one.quant_bf16(values, codes)?,
+        each => Quantizer::quant_heads_bf16(each, dim, values, codes)?,
     }
-    let quantizers = (0..heads)
-        .map(|head| Quantizer::kv_cache(generation, quant.of(head)))
-        .collect::<Result<Vec<_>, _>>()?;
-    Quantizer::quant_heads_bf16(&quantizers, dim, values, codes)?;
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use half::bf16;
 
 use super::query::QueryRows;
+use crate::fp8::Quantizer;
 use crate::mme::{Matrix, Product};
 
 /// A workspace of more bytes than this is given back to the system.
@@ -28,6 +29,8 @@ pub(super) struct Workspace {
     /// Results, row by row.
     pub(super) out: Vec<f32>,
     pub(super) lists: Lists,
+    /// Of the heads of a plane that is written.
+    pub(super) quantizers: Vec<Quantizer>,
 }
 
 /// Lists that have elements only while they are in use.

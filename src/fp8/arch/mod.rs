@@ -23,6 +23,12 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 
+#[cfg(target_arch = "x86_64")]
+use binades::Binades;
+/// Only AVX-512 has tables.
+#[cfg(not(target_arch = "x86_64"))]
+type Binades = std::convert::Infallible;
+
 use half::bf16;
 use half::slice::HalfFloatSliceExt;
 
@@ -76,18 +82,48 @@ pub(super) fn quant_f32(isa: Isa, plan: &EncodePlan, q: &Quantizer, values: &[f3
 /// Codes of bfloat16 values times the scale.
 pub(super) fn quant_bf16(isa: Isa, plan: &EncodePlan, q: &Quantizer, values: &[bf16], codes: &mut [u8]) {
     let isa = if plan.vectorizes { isa } else { Isa::Scalar };
-    let words = values.reinterpret_cast();
-    #[cfg(target_arch = "x86_64")]
-    if isa == Isa::Avx512
-        && isa.is_available()
-        && words.len() >= binades::MIN_LEN
-        && let Some(binades) = binades::Binades::new(plan, q)
-    {
-        // SAFETY: this machine has just been found to have POPCNT and the AVX-512 features that the kernel is compiled
-        // for.
-        return unsafe { avx512::quant_bf16_by_binade(&binades, words, codes) };
+    if let Some(tables) = QuantTables::new(isa, plan, q, values.len()) {
+        let all = Pieces { first: 0, len: values.len(), stride: values.len() };
+        return tables.quant_bf16(all, values, codes, &[]);
     }
+    let words = values.reinterpret_cast();
     dispatch!(isa, quant_bf16(plan, q.scale_as_bf16(), words, codes), scalar::quant_bf16(q, values, codes))
+}
+
+/// Tables by which a quantizer converts many values faster: proof that this machine can use them.
+pub(super) struct QuantTables(Binades);
+
+/// Pieces of `len` elements, the first at `first`, from each to the next `stride`.
+#[derive(Clone, Copy)]
+pub(super) struct Pieces {
+    pub(super) first: usize,
+    pub(super) len: usize,
+    pub(super) stride: usize,
+}
+
+impl QuantTables {
+    /// None where they do not pay for `len` values in all, or cannot be had.
+    #[inline]
+    pub(super) fn new(isa: Isa, plan: &EncodePlan, q: &Quantizer, len: usize) -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
+        if len >= binades::MIN_LEN && isa == Isa::Avx512 && isa.is_available() && plan.vectorizes {
+            return Binades::new(plan, q).map(Self);
+        }
+        None
+    }
+
+    /// Codes of the pieces of equally many values and codes; the rest of the codes is left alone. `ahead` is what will
+    /// be converted soon, and is asked for meanwhile.
+    pub(super) fn quant_bf16(&self, pieces: Pieces, values: &[bf16], codes: &mut [u8], ahead: &[bf16]) {
+        let (words, ahead) = (values.reinterpret_cast(), ahead.reinterpret_cast());
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `new` has found this machine to have POPCNT and the AVX-512 features that the kernel is compiled for.
+        unsafe {
+            avx512::quant_bf16_by_binade(&self.0, pieces, words, codes, ahead);
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        match self.0 {}
+    }
 }
 
 /// bfloat16 values of codes, by table.
