@@ -112,15 +112,14 @@ impl Quantizer {
             let (values, next) = values[number * block_len..].split_at(codes.len());
             let mut ahead = next.chunks(BLOCK_ROWS * dim);
             for (number, head) in heads.iter().enumerate() {
+                let pieces = Pieces { first: number * dim, len: dim, stride: row };
                 if let Some(tables) = &tables {
-                    let pieces = Pieces { first: number * dim, len: dim, stride: row };
                     tables[number].quant_bf16(pieces, values, codes, ahead.next().unwrap_or_default());
                     continue;
                 }
                 let plan = EncodePlan::new(head.encoder);
-                for (values, codes) in values.chunks_exact(row).zip(codes.chunks_exact_mut(row)) {
-                    let piece = number * dim..(number + 1) * dim;
-                    arch::quant_bf16(isa, &plan, head, &values[piece.clone()], &mut codes[piece]);
+                for (values, codes) in pieces.of(values).zip(pieces.of_mut(codes)) {
+                    arch::quant_bf16(isa, &plan, head, values, codes);
                 }
             }
         }

@@ -2,10 +2,10 @@
 
 use std::arch::x86_64::*;
 
-use super::Pieces;
 use super::binades::{Binades, ByteLanes};
 use super::lines::Line;
 use super::simd::{Simd, entry_points};
+use super::tables::Pieces;
 
 /// Proof that the machine has AVX-512 F, BW, DQ, VL and VBMI.
 #[derive(Clone, Copy)]

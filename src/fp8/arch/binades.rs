@@ -6,10 +6,10 @@
 //! roundings included.
 
 use super::super::{Quantizer, Rounding};
-use super::Pieces;
 use super::kernels::{Map, Sink, map};
 use super::plan::EncodePlan;
 use super::simd::Simd;
+use super::tables::Pieces;
 
 /// Binades of input that can end in a denormal code: below them a product is under half of the smallest one.
 const DENORMAL: usize = 5;
@@ -137,9 +137,8 @@ pub(super) fn quant_bf16<K: ByteLanes>(
         overflow_code: k.splat_byte(binades.overflow_code),
     };
     let mut ahead = ahead.chunks(pieces.len);
-    let from = from[pieces.first..].chunks(pieces.stride);
-    for (from, to) in from.zip(to[pieces.first..].chunks_mut(pieces.stride)) {
+    for (from, to) in pieces.of(from).zip(pieces.of_mut(to)) {
         k.prefetch(ahead.next().unwrap_or_default());
-        map(k, &regs, &from[..pieces.len], &mut to[..pieces.len]);
+        map(k, &regs, from, to);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! `scalar` is the portable twin of every kernel and runs the definitions themselves. `kernels` holds the algorithms,
 //! written once over the registers that `simd` describes; `avx2`, `avx512` and `neon` are those registers and the entry
-//! points compiled for them. `binades` is a faster way to quantize large arrays that AVX-512 alone takes.
+//! points compiled for them. `binades` is a faster way to quantize large arrays that AVX-512 alone takes, and `tables` the way
+//! to it.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -15,6 +16,7 @@ mod plan;
 mod scalar;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
+mod tables;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -23,17 +25,12 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 
-#[cfg(target_arch = "x86_64")]
-use binades::Binades;
-/// Only AVX-512 has tables.
-#[cfg(not(target_arch = "x86_64"))]
-type Binades = std::convert::Infallible;
-
 use half::bf16;
 use half::slice::HalfFloatSliceExt;
 
 use super::{CodeScan, Dequantizer, Isa, Quantizer};
 pub(super) use plan::{CodeClass, EncodePlan, Recode, WordTable};
+pub(super) use tables::{Pieces, QuantTables};
 
 /// Runs a kernel of the best module that `isa` names and this machine has; everything else runs the scalar twin.
 macro_rules! dispatch {
@@ -88,42 +85,6 @@ pub(super) fn quant_bf16(isa: Isa, plan: &EncodePlan, q: &Quantizer, values: &[b
     }
     let words = values.reinterpret_cast();
     dispatch!(isa, quant_bf16(plan, q.scale_as_bf16(), words, codes), scalar::quant_bf16(q, values, codes))
-}
-
-/// Tables by which a quantizer converts many values faster: proof that this machine can use them.
-pub(super) struct QuantTables(Binades);
-
-/// Pieces of `len` elements, the first at `first`, from each to the next `stride`.
-#[derive(Clone, Copy)]
-pub(super) struct Pieces {
-    pub(super) first: usize,
-    pub(super) len: usize,
-    pub(super) stride: usize,
-}
-
-impl QuantTables {
-    /// None where they do not pay for `len` values in all, or cannot be had.
-    #[inline]
-    pub(super) fn new(isa: Isa, plan: &EncodePlan, q: &Quantizer, len: usize) -> Option<Self> {
-        #[cfg(target_arch = "x86_64")]
-        if len >= binades::MIN_LEN && isa == Isa::Avx512 && isa.is_available() && plan.vectorizes {
-            return Binades::new(plan, q).map(Self);
-        }
-        None
-    }
-
-    /// Codes of the pieces of equally many values and codes; the rest of the codes is left alone. `ahead` is what will
-    /// be converted soon, and is asked for meanwhile.
-    pub(super) fn quant_bf16(&self, pieces: Pieces, values: &[bf16], codes: &mut [u8], ahead: &[bf16]) {
-        let (words, ahead) = (values.reinterpret_cast(), ahead.reinterpret_cast());
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: `new` has found this machine to have POPCNT and the AVX-512 features that the kernel is compiled for.
-        unsafe {
-            avx512::quant_bf16_by_binade(&self.0, pieces, words, codes, ahead);
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        match self.0 {}
-    }
 }
 
 /// bfloat16 values of codes, by table.
