@@ -1,12 +1,22 @@
 //! The cache of MLA: one latent for keys and values.
 
+use std::cell::Cell;
+
 use half::bf16;
 
 use super::blocks::{BlockCache, Planes};
-use super::paged::{check_len, check_slots};
+use super::paged::{check_len, with_slots};
 use super::{CacheError, CacheGeometry, Paged, PlaneScale};
 use crate::Generation;
 use crate::device::Device;
+
+/// Joined rows of more bytes than this are given back to the system.
+const KEPT_BYTES: usize = 16 << 20;
+
+thread_local! {
+    /// Where the two parts of latents are joined.
+    static ROWS: Cell<Vec<bf16>> = const { Cell::new(Vec::new()) };
+}
 
 /// Latents, `[num_blocks + 1, block_size_tokens, kv_lora_rank + qk_rope_head_dim]`, with one scale.
 #[derive(Debug)]
@@ -35,6 +45,12 @@ impl<P> MlaCache<P> {
         Ok(Self { generation: device.generation(), kv_lora_rank, qk_rope_head_dim, latent })
     }
 
+    /// Its blocks, and how they are stored.
+    #[must_use]
+    pub const fn geometry(&self) -> CacheGeometry {
+        CacheGeometry::of(&self.latent.layout)
+    }
+
     /// Stores the latents of tokens at their slots: `kv_c` is `[tokens, kv_lora_rank]`, normalized; `k_pe`
     /// `[tokens, qk_rope_head_dim]`, after rotary embedding. Both parts are stored with the one scale.
     ///
@@ -48,10 +64,19 @@ impl<P> MlaCache<P> {
         slot_mapping: &[i64],
     ) -> Result<(), CacheError> {
         self.check_device(device)?;
-        let slots = check_slots(&self.latent.layout, slot_mapping)?;
-        check_len("kv_c", kv_c.len(), slots.len() * self.kv_lora_rank)?;
-        check_len("k_pe", k_pe.len(), slots.len() * self.qk_rope_head_dim)?;
-        self.latent.write(device, &join(kv_c, self.kv_lora_rank, k_pe, self.qk_rope_head_dim), &slots)
+        let (rank, rope, layout) = (self.kv_lora_rank, self.qk_rope_head_dim, self.latent.layout);
+        with_slots(&layout, slot_mapping, |slots| {
+            check_len("kv_c", kv_c.len(), slots.len() * rank)?;
+            check_len("k_pe", k_pe.len(), slots.len() * rope)?;
+            let mut rows = ROWS.take();
+            rows.clear();
+            push_joined(kv_c, rank, k_pe, rope, &mut rows);
+            let result = self.latent.write(device, &rows, slots);
+            if size_of_val(&*rows) <= KEPT_BYTES {
+                ROWS.set(rows);
+            }
+            result
+        })
     }
 
     /// The latents at slots, `[slots, kv_lora_rank + qk_rope_head_dim]`, as bfloat16.
@@ -64,7 +89,7 @@ impl<P> MlaCache<P> {
         slot_mapping: &[i64],
     ) -> Result<Vec<bf16>, CacheError> {
         self.check_device(device)?;
-        self.latent.read(device, &check_slots(&self.latent.layout, slot_mapping)?)
+        with_slots(&self.latent.layout, slot_mapping, |slots| self.latent.read(device, slots))
     }
 }
 
@@ -88,8 +113,15 @@ impl<P> Planes<P> for MlaCache<P> {
 
 /// Rows of two matrices side by side.
 pub(crate) fn join(a: &[bf16], a_dim: usize, b: &[bf16], b_dim: usize) -> Vec<bf16> {
-    if b_dim == 0 {
-        return a.to_vec();
+    let mut joined = Vec::with_capacity(a.len() + b.len());
+    push_joined(a, a_dim, b, b_dim, &mut joined);
+    joined
+}
+
+/// [`join`], into memory that is there.
+pub(crate) fn push_joined(a: &[bf16], a_dim: usize, b: &[bf16], b_dim: usize, joined: &mut Vec<bf16>) {
+    for (number, a) in a.chunks_exact(a_dim).enumerate() {
+        joined.extend_from_slice(a);
+        joined.extend_from_slice(&b[number * b_dim..][..b_dim]);
     }
-    a.chunks_exact(a_dim).zip(b.chunks_exact(b_dim)).flat_map(|(a, b)| a.iter().chain(b)).copied().collect()
 }
