@@ -11,24 +11,22 @@ use serde_json::Value;
 pub(super) fn set(text: &str, path: &[&str], key: &str, value: &Value) -> Option<String> {
     let mut object = value_range(text, skip_space(text, 0))?;
     for name in path {
-        object = members(text, &object)?.into_iter().find(|(key, ..)| key == name)?.2;
+        object = members(text, &object)?.into_iter().find(|member| member.name == *name)?.value;
     }
     let members = members(text, &object)?;
-    if let Some((.., old)) = members.iter().find(|(name, ..)| name == key) {
-        let indent =
-            members.first().and_then(|(_, first, _)| indent_of(text, first.start)).unwrap_or_default();
+    if let Some(Member { value: old, .. }) = members.iter().find(|member| member.name == key) {
+        let indent = members.first().and_then(|first| indent_of(text, first.key)).unwrap_or_default();
         return Some(format!("{}{}{}", &text[..old.start], written(value, indent), &text[old.end..]));
     }
     let key = Value::from(key);
     let (at, member) = match members.as_slice() {
         [] => (object.start + 1, format!("{key}: {}", written(value, ""))),
-        [(_, first, _), ..] => {
-            let last = members.last()?.2.end;
-            let member = match indent_of(text, first.start) {
+        [first, ..] => {
+            let member = match indent_of(text, first.key) {
                 Some(indent) => format!(",\n{indent}{key}: {}", written(value, indent)),
                 None => format!(", {key}: {value}"),
             };
-            (last, member)
+            (members.last()?.value.end, member)
         }
     };
     Some(format!("{}{member}{}", &text[..at], &text[at..]))
@@ -49,8 +47,14 @@ fn indent_of(text: &str, key: usize) -> Option<&str> {
     before[line..].bytes().all(|b| matches!(b, b' ' | b'\t')).then(|| &before[line..])
 }
 
-/// The members of an object: name, where the key stands, where the value.
-fn members(text: &str, object: &Range<usize>) -> Option<Vec<(String, Range<usize>, Range<usize>)>> {
+/// A member of an object: its name, where its key begins, where its value stands.
+struct Member {
+    name: String,
+    key: usize,
+    value: Range<usize>,
+}
+
+fn members(text: &str, object: &Range<usize>) -> Option<Vec<Member>> {
     let bytes = text.as_bytes();
     if bytes.get(object.start) != Some(&b'{') {
         return None;
@@ -62,7 +66,7 @@ fn members(text: &str, object: &Range<usize>) -> Option<Vec<(String, Range<usize
         let colon = skip_space(text, key.end);
         let value = value_range(text, skip_space(text, colon + 1))?;
         at = skip_space(text, value.end);
-        found.push((serde_json::from_str(&text[key.clone()]).ok()?, key, value));
+        found.push(Member { name: serde_json::from_str(&text[key.clone()]).ok()?, key: key.start, value });
         if bytes.get(at) == Some(&b',') {
             at = skip_space(text, at + 1);
         }
