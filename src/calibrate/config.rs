@@ -41,6 +41,13 @@ pub(super) fn declare(
         )));
     }
     let path = folder.path().join("config.json");
+    if !path.exists() {
+        let reason =
+            "holds no config.json, in which the KV cache is declared (params.json has no place for it)";
+        return Err(
+            CheckpointError::NotAModel { path: folder.path().to_owned(), reason: reason.to_owned() }.into()
+        );
+    }
     let config = read_text(&path)?;
     let fail = |key: &str| CheckpointError::key(&path, key, "cannot be changed: it is no object");
     let in_config = quant.source.as_deref().and_then(|source| source.strip_prefix("config.json: "));

@@ -14,6 +14,7 @@ pub(super) struct Destination {
     path: PathBuf,
     hidden: PathBuf,
     replaced: PathBuf,
+    is_forced: bool,
     is_published: bool,
 }
 
@@ -55,7 +56,7 @@ impl Destination {
         };
         let (hidden, replaced) = (beside("new"), beside("old"));
         fs::create_dir(&hidden).map_err(|e| io(&hidden, e))?;
-        Ok(Self { path: whole, hidden, replaced, is_published: false })
+        Ok(Self { path: whole, hidden, replaced, is_forced, is_published: false })
     }
 
     /// Where to write.
@@ -63,10 +64,10 @@ impl Destination {
         &self.hidden
     }
 
-    /// Gives the folder its name; what had it is removed.
+    /// Gives the folder its name; what had it is removed where that was asked for, and an error else.
     pub(super) fn publish(mut self) -> Result<(), CalibrateError> {
         let io = |path: &Path, e| CheckpointError::io(path, e);
-        let has_old = fs::symlink_metadata(&self.path).is_ok();
+        let has_old = self.is_forced && fs::symlink_metadata(&self.path).is_ok();
         if has_old {
             fs::rename(&self.path, &self.replaced).map_err(|e| io(&self.path, e))?;
         }

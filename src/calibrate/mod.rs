@@ -34,6 +34,7 @@ use arithmetic::Arithmetic;
 use maker::Maker;
 use measure::activation_files;
 use place::Places;
+use range::weight_bytes;
 
 /// Where values come from: a file, or all files of a folder together.
 #[derive(Debug, Clone, Copy)]
@@ -154,12 +155,15 @@ pub fn calibrate(
     })
 }
 
-/// The bytes that [`calibrate`] will read of its source.
+/// The bytes that [`calibrate`] reads at most: the activation files, and FP8 weights whose label is verified.
 ///
 /// # Errors
-/// A file cannot be read.
-pub fn source_bytes(source: Source<'_>) -> Result<u64, CalibrateError> {
-    let Source::Activations(path) = source else { return Ok(0) };
+/// A folder of activations cannot be read, or holds none.
+pub fn bytes_to_read(folder: &ModelFolder, source: Source<'_>) -> Result<u64, CalibrateError> {
     let size = |path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    Ok(activation_files(path)?.into_iter().map(size).sum())
+    let source_bytes: u64 = match source {
+        Source::Activations(path) => activation_files(path)?.into_iter().map(size).sum(),
+        Source::IncMeasurements(_) => 0,
+    };
+    Ok(source_bytes + weight_bytes(folder))
 }

@@ -15,7 +15,16 @@ pub struct Range {
     /// The flavor that the model will have; `None` leaves a model without one as it is.
     pub fp8_dtype_flavor: Option<Flavor>,
     /// Why, in a sentence.
+    #[serde(rename = "range_reason")]
     pub reason: String,
+}
+
+/// The bytes of weights that [`Range::decide`] reads: those of a label that they may contradict.
+pub(super) fn weight_bytes(folder: &ModelFolder) -> u64 {
+    match folder.quant_config().flavor {
+        Some(Flavor::E4m3fnuz) => fp8_weight_bytes(folder),
+        Some(Flavor::E4m3fn) | None => 0,
+    }
 }
 
 impl Range {

@@ -1,6 +1,7 @@
 //! Weight files: the new scales, weight files without old ones, and the index over all of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -49,8 +50,9 @@ pub(super) fn write_scales(
     let views = views.collect::<Result<Vec<_>, safetensors::SafeTensorError>>();
     let metadata = HashMap::from([("format".to_owned(), "pt".to_owned())]);
     views
-        .and_then(|views| safetensors::serialize_to_file(views, Some(metadata), path))
+        .and_then(|views| safetensors::serialize(views, Some(metadata)))
         .map_err(|e| CheckpointError::safetensors(path, e.to_string()))
+        .and_then(|bytes| fs::write(path, bytes).map_err(|e| CheckpointError::io(path, e)))
 }
 
 /// Writes a shard without some of its tensors, everything else as it is. Returns whether anything is left to write.
@@ -71,6 +73,10 @@ pub(super) fn write_without(
     views
         .and_then(|views| safetensors::serialize_to_file(views, metadata, path))
         .map_err(|e| CheckpointError::safetensors(path, e.to_string()))?;
+    // The library makes files that nobody else may read.
+    let permissions =
+        shard.file().metadata().map_err(|e| CheckpointError::io(shard.path(), e))?.permissions();
+    fs::set_permissions(path, permissions).map_err(|e| CheckpointError::io(path, e))?;
     Ok(true)
 }
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gaudi_kv::calibrate::{
-    CalibrateError, Calibration, Carry, Method, Request, Settings, Source, WriteOptions, calibrate,
-    source_bytes, write,
+    CalibrateError, Calibration, Carry, Method, Request, Settings, Source, WriteOptions, bytes_to_read,
+    calibrate, write,
 };
 use gaudi_kv::checkpoint::{ModelFolder, Strategy};
 use serde::Serialize;
@@ -120,7 +120,7 @@ fn calibrated(arguments: &CalibrateArguments, is_quiet: bool) -> Result<Outcome,
             return Err(CalibrateError::NoFiles { path, wanted }.into());
         }
     };
-    let bar = byte_bar("reading activations", source_bytes(source)?, is_quiet);
+    let bar = byte_bar("reading activations", bytes_to_read(&folder, source)?, is_quiet);
     let mut calibration =
         calibrate(&folder, source, &arguments.request(default_method), &|bytes| bar.inc(bytes))?;
     bar.finish_and_clear();

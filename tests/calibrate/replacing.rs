@@ -62,6 +62,11 @@ fn a_rewritten_file_keeps_its_metadata_and_alignment() {
     let (length, metadata) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
     assert_eq!(metadata.metadata().as_ref().unwrap()["format"], "pt");
     assert_eq!(length % 8, 0);
+    // Whoever may read the model may read this.
+    let mode = |folder: &std::path::Path, name: &str| folder.join(name).metadata().unwrap().permissions();
+    let out = workshop.out();
+    assert_eq!(mode(&out, "model.safetensors"), mode(&data("autoround-gqa"), "model.safetensors"));
+    assert_eq!(mode(&out, "model-kv-scales.safetensors"), mode(&out, "config.json"));
     for (name, info) in metadata.tensors() {
         assert_eq!(info.data_offsets.0 % (info.dtype.bitsize() / 8).max(1), 0, "{name}");
     }
@@ -134,6 +139,22 @@ fn all_configs_agree() {
         }
         assert_eq!(old, new, "{model}");
         inspect_strictly(&workshop.out(), "gaudi3");
+    }
+    // A config may stand in a file of its own alone.
+    for (model, file) in
+        [("modelopt-gqa", "hf_quant_config.json"), ("autoround-gqa-gaudi2", "quantization_config.json")]
+    {
+        let workshop = Workshop::new();
+        let bare = |config: &mut serde_json::Value| {
+            config.as_object_mut().unwrap().remove("quantization_config").unwrap();
+        };
+        let copy = workshop.model(model, &bare, &|_| ());
+        std::fs::copy(data(model).join(file), copy.join(file)).unwrap();
+        workshop.calibrate(&copy, &activations(model), "gaudi2", &["--replace"]).json();
+        let (old, new) = [&copy, &workshop.out()].map(|folder| json_file(&folder.join("config.json"))).into();
+        assert_eq!(old, new, "{model}");
+        let source = inspect_strictly(&workshop.out(), "gaudi2")["quantization"]["source"].clone();
+        assert_eq!(source, file, "{model}");
     }
     let workshop = Workshop::new();
     let refused = workshop.calibrate(
