@@ -59,10 +59,11 @@ impl Arithmetic {
 
     /// The scale of the least squared error.
     ///
-    /// The device rounds the multiplier to bfloat16, so those are all the scales there are. They are tried from twice the
-    /// amax's scale down. Above that a scale only repeats, an octave higher, what one without saturation does and
-    /// flushes more; below, the search ends where the error of the saturated values alone, which grows as the scale
-    /// shrinks, reaches the least error found. So what is found is the least of all. Of equal ones the largest counts.
+    /// The device rounds the multiplier to bfloat16. For each of those there is a scale whose multiplier needs no
+    /// rounding, and these are tried, from twice the amax's scale down. Above that a scale only repeats, an octave
+    /// higher, what one without saturation does, and flushes more; below, the search ends where the error of the
+    /// saturated values alone, which grows as the scale shrinks, reaches the least error found. So what is found is the
+    /// least of all of them. Of equal ones the largest counts.
     pub(super) fn least_squares(&self, histogram: &Histogram) -> Option<f32> {
         let deploy = self.adjustment.fp8_max_deploy as f32;
         let max = self.adjustment.max();

@@ -19,7 +19,7 @@ pub(super) struct Destination {
 }
 
 impl Destination {
-    /// Makes the hidden folder. `source` is the model's folder, which must lie neither in the destination nor around it.
+    /// Makes the hidden folder. `source` is the model's folder; neither may lie inside the other.
     pub(super) fn create(path: &Path, source: &Path, is_forced: bool) -> Result<Self, CalibrateError> {
         let fail =
             |reason: &str| CalibrateError::Destination { path: path.to_owned(), reason: reason.to_owned() };

@@ -42,7 +42,11 @@ pub enum CalibrateError {
         wanted: &'static str,
     },
     /// Layers that nothing was measured for.
-    #[error("{}: nothing was measured for {}; needed are {wanted} of each layer with a KV cache", path.display(), list_layers(layers))]
+    #[error(
+        "{}: nothing was measured for {}; needed are {wanted}, and so on of each layer with a KV cache",
+        path.display(),
+        list_layers(layers)
+    )]
     MissingLayers {
         /// The file or folder.
         path: PathBuf,

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rayon::prelude::*;
+
 use super::arithmetic::Arithmetic;
 use super::histogram::Histogram;
 use super::measure::{LayerValues, activation_files, foreign_layer, measure};
@@ -28,6 +30,7 @@ const LATENT: &str = "latent_cache_k";
 pub(super) type Made = (Vec<LayerCalibration>, Vec<String>);
 
 impl Maker<'_> {
+    /// Counts the values of all files, then chooses each layer's scales.
     pub(super) fn by_activations(
         &self,
         path: &Path,
@@ -49,10 +52,12 @@ impl Maker<'_> {
         let missing: Vec<&CacheLayer> =
             values.iter().filter(|values| values.tokens == 0).map(|values| values.layer).collect();
         self.check_missing(path, &missing, |layer| wanted(layer).join(" and "), &mut notes)?;
-        let layers = measured.into_iter().map(|values| self.layer(values)).collect::<Result<Vec<_>, _>>()?;
-        Ok((layers, notes))
+        // The first error in the order of the layers counts, whichever is found first.
+        let layers: Vec<_> = measured.into_par_iter().map(|values| self.layer(values)).collect();
+        Ok((layers.into_iter().collect::<Result<_, _>>()?, notes))
     }
 
+    /// The scales of a layer: of key and value, or of both parts of the latent together.
     fn layer(&self, values: &LayerValues<'_>) -> Result<LayerCalibration, CalibrateError> {
         let layer = values.layer;
         let [first, second] = values.operands();

@@ -117,8 +117,8 @@ pub struct ScaleCalibration {
     pub choices: Choices,
 }
 
-/// Measures the values of every layer's cache and chooses its scales. `progress` is told of the bytes read, from several
-/// threads.
+/// Measures the values of every layer's cache and chooses its scales. `progress` is told of the bytes read, from
+/// several threads.
 ///
 /// # Errors
 /// The source cannot be read, does not fit the model or lacks a layer; values are missing, not finite, or all zero; or

@@ -41,8 +41,8 @@ pub struct WriteOptions<'a> {
 /// Suffixes of weight files.
 const WEIGHTS: [&str; 5] = ["safetensors", "bin", "pt", "pth", "gguf"];
 
-/// Writes a copy of the model with the scales of a calibration. It is made under a hidden name, read back and inspected,
-/// and then appears under its own. Returns what is worth knowing.
+/// Writes a copy of the model with the scales of a calibration. It is made under a hidden name, read back and
+/// inspected, and then appears under its own. Returns what is worth knowing.
 ///
 /// # Errors
 /// The model has KV scales that are not to be replaced; the destination exists or lies in the model's folder; a file

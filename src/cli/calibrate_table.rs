@@ -17,8 +17,8 @@ const DIGITS: usize = 5;
 pub(super) fn render(calibration: &Calibration, out: &Path) -> String {
     let mut parts = vec![head(calibration, out), choices_table(calibration)];
     parts.push(
-        "A row for each choice; * is the one that is written. saturated, to zero: values that are clipped, or stored as\n\
-         zero, in percent. error: relative error (L2) of what is read back from the cache, in percent."
+        "A row for each choice; * is the one that is written. saturated, to zero: values that are clipped, or stored\n\
+         as zero, in percent. error: relative error (L2) of what is read back from the cache, in percent."
             .to_owned(),
     );
     for note in &calibration.notes {

@@ -1,4 +1,5 @@
-//! `gaudi-kv calibrate`: values against an independent computation and against `check`, what is written, what is refused.
+//! `gaudi-kv calibrate`: values against an independent computation and against `check`, what is written and what is
+//! refused.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where something is not as it should be")]
 
