@@ -1,6 +1,6 @@
 //! KV scales from captured activations, or from INC's measurements, written into a copy of the model.
 //!
-//! [`calibrate`] measures and chooses, [`write`] makes the folder. `docs/calibrate.md` defines every number.
+//! [`calibrate()`] measures and chooses, [`write()`] makes the folder. `docs/calibrate.md` defines every number.
 
 mod arithmetic;
 mod config;
