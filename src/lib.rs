@@ -2,6 +2,7 @@
 
 pub mod attention;
 pub mod cache;
+pub mod calibrate;
 pub mod check;
 pub mod checkpoint;
 pub mod device;

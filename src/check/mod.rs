@@ -4,17 +4,17 @@
 //! and computes them as one prefill and through the cache, with its own scales and with three ways to get them wrong.
 //! `docs/check.md` defines every number.
 
-mod activations;
+pub(crate) mod activations;
 mod checker;
 mod error;
 mod errors;
 mod layer;
 mod one_part;
 mod reference;
-mod shape;
-mod stored;
+pub(crate) mod shape;
+pub(crate) mod stored;
 mod synthetic;
-mod tensor;
+pub(crate) mod tensor;
 mod variant;
 mod verdict;
 mod weights;

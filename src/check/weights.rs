@@ -170,7 +170,7 @@ fn dequantize(
         bf16::from_f32(f32::from_bits(table[usize::from(*code)]) * factor)
     };
     let values: Vec<bf16> = codes.iter().enumerate().map(value).collect();
-    check_finite(shard.path(), &tensor.name, &values)?;
+    check_finite(shard.path(), &tensor.name, 0, &values)?;
     Ok(values)
 }
 

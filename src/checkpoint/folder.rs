@@ -142,6 +142,11 @@ impl ModelFolder {
         &self.findings
     }
 
+    /// The names of its sidecar files.
+    pub(crate) fn sidecar_names(&self) -> Vec<String> {
+        self.sidecars.names()
+    }
+
     /// The scales of its sidecar files, as this rank sees them.
     ///
     /// # Errors

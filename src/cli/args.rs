@@ -8,6 +8,8 @@ use gaudi_kv::checkpoint::TensorParallel;
 use gaudi_kv::device::emulated::Mode;
 use gaudi_kv::scales::{CacheDtypeRequest, MlaScale, Options, QMissing, SkipLayer};
 
+use super::calibrate::CalibrateArguments;
+
 /// FP8 KV caches for Intel Gaudi.
 #[derive(Debug, Parser)]
 #[command(version, about, arg_required_else_help = true)]
@@ -37,6 +39,11 @@ pub(super) enum Command {
                             adjustment."
     )]
     Check(CheckArguments),
+    /// Measure KV scales from captured activations and write them into a copy of the model
+    #[command(
+        after_help = "Exit codes: 0 fine, 1 the model has errors, 2 bad usage, unreadable or unusable input."
+    )]
+    Calibrate(CalibrateArguments),
 }
 
 #[derive(Debug, Args)]
@@ -116,9 +123,18 @@ pub(super) struct InspectOptions {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Device {
+pub(super) enum Device {
     Gaudi2,
     Gaudi3,
+}
+
+impl From<Device> for Generation {
+    fn from(device: Device) -> Self {
+        match device {
+            Device::Gaudi2 => Self::Gaudi2,
+            Device::Gaudi3 => Self::Gaudi3,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -158,11 +174,7 @@ impl InspectOptions {
     /// The library's options. `installed` is this machine's Gaudi; `scale_adjustment` the environment's wish.
     pub(super) fn resolve(&self, installed: Option<Generation>, scale_adjustment: Option<bool>) -> Options {
         Options {
-            device: match self.device {
-                Some(Device::Gaudi2) => Generation::Gaudi2,
-                Some(Device::Gaudi3) => Generation::Gaudi3,
-                None => installed.unwrap_or(Generation::Gaudi2),
-            },
+            device: self.device.map_or(installed.unwrap_or(Generation::Gaudi2), Generation::from),
             kv_cache_dtype: match self.kv_cache_dtype {
                 CacheDtype::Auto => CacheDtypeRequest::Auto,
                 CacheDtype::Bf16 => CacheDtypeRequest::Bf16,
