@@ -44,6 +44,8 @@ pub(crate) struct Machine {
     pub(crate) is_inference: bool,
     /// The graph's quantization attribute.
     pub(crate) is_quantized: bool,
+    /// Whether gather, index copy and scatter exist for e4m3 elements; the documented lists have none.
+    pub(crate) has_hf8_kernels: bool,
 }
 
 /// Why the compiler does not take a node.
