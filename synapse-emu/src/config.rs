@@ -12,6 +12,8 @@ pub(crate) struct Config {
     pub(crate) cards: usize,
     /// Device memory of each card.
     pub(crate) memory_bytes: u64,
+    /// Whether the kernels exist that the documented lists do not have for e4m3.
+    pub(crate) has_hf8_kernels: bool,
     pub(crate) logs: bool,
 }
 
@@ -54,6 +56,7 @@ impl Config {
                 "4096 to 137438953472 (128 GiB)",
                 |value| value.parse().ok().filter(|bytes| (4096..=MAX_MEMORY_BYTES).contains(bytes)),
             )?,
+            has_hf8_kernels: variable("SYNAPSE_EMU_HF8_KERNELS", false, "0, 1", flag)?,
             logs: variable("SYNAPSE_EMU_LOG", false, "0, 1", flag)?,
         })
     }

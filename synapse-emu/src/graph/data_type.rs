@@ -21,12 +21,3 @@ pub(crate) fn node_type(dtype: synDataType) -> Option<DataType> {
         _ => return None,
     })
 }
-
-pub(crate) fn element_bytes(dtype: DataType) -> u64 {
-    match dtype {
-        DataType::I8 | DataType::U8 | DataType::Fp8_143 | DataType::Fp8_152 => 1,
-        DataType::I16 | DataType::U16 | DataType::Bf16 | DataType::F16 => 2,
-        DataType::I32 | DataType::U32 | DataType::F32 => 4,
-        DataType::I64 | DataType::U64 => 8,
-    }
-}

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use gaudi_kv::Generation;
 use habana_sys::{synGraphAttribute, synStatus, synTensorType};
 
-pub(crate) use data_type::{element_bytes, node_type};
+pub(crate) use data_type::node_type;
 pub(crate) use node::{Node, NodeRequest, covers};
 pub(crate) use section::Section;
 pub(crate) use tensor::{FpQuant, HostData, MAX_DIMS, Tensor, spec_bytes};

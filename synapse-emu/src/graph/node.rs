@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use habana_sys::synStatus;
 
 use super::{Graph, Tensor};
@@ -11,7 +13,7 @@ use crate::state::Runtime;
 pub(crate) struct Node {
     pub(crate) guid: String,
     pub(crate) name: String,
-    pub(crate) operation: &'static dyn Operation,
+    pub(crate) operation: Arc<dyn Operation>,
     pub(crate) params: Vec<u8>,
     /// Indices of tensors; `None` where the node leaves one out.
     pub(crate) inputs: Vec<Option<usize>>,
@@ -34,7 +36,7 @@ impl Graph {
     /// Adds a node that the compiler takes; its tensors do not change any more.
     pub(crate) fn add_node(&mut self, runtime: &Runtime, request: NodeRequest<'_>) -> Outcome<u64> {
         let NodeRequest { guid, name, params, inputs, outputs } = request;
-        let operation = find(guid)
+        let operation = find(guid, &self.machine(runtime))
             .ok_or_else(|| log::refusal(synStatus::synFail, format_args!("no node has the guid `{guid}`")))?;
         for &index in inputs.iter().chain(&outputs).flatten() {
             self.check_described(self.tensor(index)?)?;
@@ -49,7 +51,7 @@ impl Graph {
                 return Err(log::refusal(synStatus::synFail, reason));
             }
         }
-        self.check_operation(runtime, guid, operation, &inputs, &outputs, params)?;
+        self.check_operation(runtime, guid, &*operation, &inputs, &outputs, params)?;
         for &index in inputs.iter().chain(&outputs).flatten() {
             self.tensors[index].is_locked = true;
         }
@@ -131,7 +133,7 @@ impl Graph {
     /// Replaces the parameters of a node, if the compiler takes them.
     pub(crate) fn set_params(&mut self, runtime: &Runtime, id: u64, params: &[u8]) -> Outcome {
         let node = self.node_mut(id)?.clone();
-        self.check_operation(runtime, &node.guid, node.operation, &node.inputs, &node.outputs, params)?;
+        self.check_operation(runtime, &node.guid, &*node.operation, &node.inputs, &node.outputs, params)?;
         self.node_mut(id)?.params = params.to_vec();
         Ok(())
     }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use habana_sys::{synDataType, synGeometryType, synQuantizationProperty, synStatus, synTensorType};
 
-use super::data_type::{element_bytes, node_type};
+use super::data_type::node_type;
 use crate::Outcome;
 use crate::log;
 use crate::node::{DataType, Spec};
@@ -159,7 +159,7 @@ impl Tensor {
         let sizes: Vec<_> =
             self.sizes.iter().map(|&size| usize::try_from(size).ok()).collect::<Option<_>>()?;
         let elements = sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size))?;
-        let bytes = elements.checked_mul(usize::try_from(element_bytes(dtype)).ok()?)?;
+        let bytes = elements.checked_mul(dtype.bytes())?;
         (bytes <= isize::MAX.unsigned_abs()).then(|| Spec { dtype, sizes, exp_bias: self.exp_bias(dtype) })
     }
 
@@ -171,5 +171,5 @@ impl Tensor {
 
 /// What the elements take. A spec that a tensor gave fits.
 pub(crate) fn spec_bytes(spec: &Spec) -> u64 {
-    spec.sizes.iter().map(|&size| size as u64).product::<u64>() * element_bytes(spec.dtype)
+    (spec.count() * spec.dtype.bytes()) as u64
 }

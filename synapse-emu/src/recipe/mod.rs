@@ -5,7 +5,7 @@ mod file;
 mod plan;
 mod run;
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use gaudi_kv::Generation;
 use habana_sys::{synRecipeAttribute, synStatus};
@@ -28,7 +28,7 @@ pub(crate) struct Recipe {
     pub(crate) plan: Plan,
     generation: Generation,
     /// By step.
-    operations: Vec<&'static dyn Operation>,
+    operations: Vec<Arc<dyn Operation>>,
     /// By tensor, at its largest.
     specs: Vec<Spec>,
     /// By section: the data of const sections, until they are cleared.
@@ -49,8 +49,9 @@ impl Recipe {
             .map(|tensor| tensor.spec(&tensor.sizes))
             .collect::<Option<_>>()
             .ok_or_else(broken)?;
+        let machine = runtime.machine(generation, plan.is_inference, plan.is_quantized);
         let operations: Vec<_> =
-            plan.steps.iter().map(|step| find(&step.guid)).collect::<Option<_>>().ok_or_else(broken)?;
+            plan.steps.iter().map(|step| find(&step.guid, &machine)).collect::<Option<_>>().ok_or_else(broken)?;
         let section_data = plan
             .sections
             .iter_mut()

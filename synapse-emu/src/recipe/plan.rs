@@ -1,7 +1,7 @@
 use habana_sys::{synDataType, synDeviceType};
 use serde::{Deserialize, Serialize};
 
-use crate::graph::{element_bytes, node_type};
+use crate::graph::{covers, node_type};
 use crate::node::{DataType, Spec};
 
 /// Everything that a launch needs to know: a compiled graph.
@@ -93,7 +93,7 @@ impl Plan {
         let tensors_fit = self.tensors.iter().all(|tensor| {
             let Some(bytes) = tensor.bytes() else { return false };
             let end = |offset: u64| offset.checked_add(bytes);
-            crate::graph::covers(&tensor.sizes, &tensor.min_sizes)
+            covers(&tensor.sizes, &tensor.min_sizes)
                 && match &tensor.place {
                     Place::Persistent { section, offset } => {
                         let section = self.sections.get(*section as usize);
@@ -126,7 +126,7 @@ impl PlanTensor {
     pub(crate) fn bytes(&self) -> Option<u64> {
         let dtype = self.spec(&self.sizes)?.dtype;
         let product =
-            self.sizes.iter().try_fold(element_bytes(dtype), |product, &size| product.checked_mul(size))?;
+            self.sizes.iter().try_fold(dtype.bytes() as u64, |product, &size| product.checked_mul(size))?;
         (product <= isize::MAX as u64).then_some(product)
     }
 }

@@ -44,7 +44,7 @@ impl Launch {
     pub(crate) fn run(&self) -> Outcome {
         let result = (0..).zip(&self.recipe.plan.steps).zip(&self.recipe.operations).try_for_each(
             |((index, step), operation)| {
-                self.run_step(step, *operation)?;
+                self.run_step(step, &**operation)?;
                 let signals = self.signals.iter().filter(|(at, _)| *at == index);
                 signals.for_each(|(_, recording)| recording.pass(None));
                 Ok(())

@@ -126,7 +126,13 @@ impl Runtime {
 
     /// What nodes of a graph run on.
     pub(crate) fn machine(&self, generation: Generation, is_inference: bool, is_quantized: bool) -> Machine {
-        Machine { generation, mode: self.config.mode, is_inference, is_quantized }
+        Machine {
+            generation,
+            mode: self.config.mode,
+            is_inference,
+            is_quantized,
+            has_hf8_kernels: self.config.has_hf8_kernels,
+        }
     }
 
     /// Acquires the card `module`, or the first free one.
