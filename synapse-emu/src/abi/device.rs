@@ -137,7 +137,7 @@ api! {
     }
 
     fn synDeviceAcquireByModuleId(pDeviceId: *mut synDeviceId, moduleId: synModuleId) {
-        acquire(&runtime()?, Some(moduleId as usize), pDeviceId)
+        acquire(&*runtime()?, Some(moduleId as usize), pDeviceId)
     }
 
     /// By PCI address; an empty or missing one means any card.

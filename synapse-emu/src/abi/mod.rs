@@ -47,7 +47,9 @@ macro_rules! api {
             })
         }
 
-        const _: unsafe extern "C" fn($($type),*) -> ::habana_sys::synStatus = ::habana_sys::$name;
+        // A table's entry is a function, or none where the API does not require it.
+        const _: fn(&::habana_sys::Functions) -> Option<unsafe extern "C" fn($($type),*) -> ::habana_sys::synStatus> =
+            |functions| functions.$name.into();
     )*};
 }
 use api;

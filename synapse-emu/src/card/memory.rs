@@ -40,10 +40,6 @@ impl Memory {
         Self { total_bytes, alignment, used_bytes: 0, allocations: BTreeMap::new() }
     }
 
-    pub(crate) fn total_bytes(&self) -> u64 {
-        self.total_bytes
-    }
-
     pub(crate) fn free_bytes(&self) -> u64 {
         self.total_bytes - self.used_bytes
     }

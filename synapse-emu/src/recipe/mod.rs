@@ -50,8 +50,12 @@ impl Recipe {
             .collect::<Option<_>>()
             .ok_or_else(broken)?;
         let machine = runtime.machine(generation, plan.is_inference, plan.is_quantized);
-        let operations: Vec<_> =
-            plan.steps.iter().map(|step| find(&step.guid, &machine)).collect::<Option<_>>().ok_or_else(broken)?;
+        let operations: Vec<_> = plan
+            .steps
+            .iter()
+            .map(|step| find(&step.guid, &machine))
+            .collect::<Option<_>>()
+            .ok_or_else(broken)?;
         let section_data = plan
             .sections
             .iter_mut()
