@@ -3,6 +3,7 @@
 mod arithmetic;
 mod attention;
 mod conversions;
+mod hostile;
 mod indexing;
 mod layout;
 mod products;
