@@ -1,6 +1,6 @@
 //! Reading and writing by index.
 
-use super::{Failure, GAUDI2, Tensor, machine, node, one, status, try_one, words};
+use super::{Failure, GAUDI2, Tensor, counted, machine, node, one, status, try_one, words};
 use crate::node::DataType::{F32, Fp8_143, I8, I32};
 use crate::node::{Input, Output, find};
 
@@ -68,6 +68,14 @@ fn tuples_name_places_from_the_slowest_dimension_on() {
     // Plane 1, row 2; then plane 0, row 1.
     let rows = scatter(&Tensor::i32(&[2, 2], &[1, 2, 0, 1]), &Tensor::i32(&[2, 2], &[-1, -2, -3, -4]));
     assert_eq!(rows, [0, 1, -3, -4, 20, 21, 100, 101, 110, 111, -1, -2]);
+    // Four planes of three rows: plane 3, row 1 is the eleventh row; plane 0, row 2 the third.
+    let data = counted(I32, &[2, 3, 4]);
+    let (tuples, updates) = (Tensor::i32(&[2, 2], &[3, 1, 0, 2]), Tensor::i32(&[2, 2], &[-1, -2, -3, -4]));
+    let mut expected: Vec<i32> = (0..24).collect();
+    expected[20..22].copy_from_slice(&[-1, -2]);
+    expected[4..6].copy_from_slice(&[-3, -4]);
+    let rows = one("scatter_nd_onnx_fwd_i32", &[&data, &tuples, &updates], (I32, &[2, 3, 4]), &[]);
+    assert_eq!(rows.elements::<i32>(), expected);
     // One plane, with one more dimension of indices.
     let plane = scatter(&Tensor::i32(&[1, 1], &[1]), &Tensor::i32(&[2, 3, 1], &[-1, -2, -3, -4, -5, -6]));
     assert_eq!(plane, [0, 1, 10, 11, 20, 21, -1, -2, -3, -4, -5, -6]);

@@ -196,6 +196,19 @@ fn an_output_scale_makes_fp8() {
 }
 
 #[test]
+fn a_score_is_scaled_in_two_steps() {
+    // 3 * q * k rounds to 0x3FFF in bfloat16, 3 * (q * k) to 0x3FFE.
+    let (q, k) = (f32::from_bits(0x3F20_A61A), f32::from_bits(0x3F87_2F65));
+    let [query, key] = [0x44, 0x38].map(|code| Tensor::hf8(&[1, 1], &[code]));
+    let scales = [q, k].map(|scale| Tensor::f32(&[1], &[scale]));
+    let inputs = [Some(&query), Some(&key), Some(&key), None, None, Some(&scales[0]), Some(&scales[1])];
+    let outputs = vec![Some(Tensor::zeros(Bf16, &[1, 1])), Some(Tensor::zeros(F32, &[1, 1]))];
+    let params = params(1.0, false, 0b11 << 8);
+    let outputs = node(&machine(GAUDI2), "sdpa_fwd_hf8", &inputs, outputs, &params).unwrap();
+    assert_eq!(outputs[1].as_ref().unwrap().elements::<u32>(), [0x3FFF_0000]);
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     let q = Tensor::zeros(Bf16, &[4, 3, 6]);
     let (k, v) = (Tensor::zeros(Bf16, &[4, 5, 2]), Tensor::zeros(Bf16, &[7, 5, 2]));
