@@ -4,6 +4,7 @@ pub mod attention;
 pub mod cache;
 pub mod check;
 pub mod checkpoint;
+pub mod convert;
 pub mod device;
 pub mod fp8;
 mod generation;

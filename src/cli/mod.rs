@@ -3,6 +3,8 @@
 mod args;
 mod check;
 mod check_table;
+mod convert;
+mod convert_args;
 mod display;
 mod inspect;
 mod logging;
@@ -35,6 +37,8 @@ enum CommandError {
     Checkpoint(#[from] gaudi_kv::checkpoint::CheckpointError),
     #[error(transparent)]
     Check(#[from] gaudi_kv::check::CheckError),
+    #[error(transparent)]
+    Convert(#[from] gaudi_kv::convert::ConvertError),
     #[error("cannot write {what}: {source}")]
     Write { what: String, source: io::Error },
 }
@@ -46,6 +50,7 @@ pub fn run() -> ExitCode {
     let result = match &arguments.command {
         Command::Inspect(inspect) => inspect::run(inspect, arguments.quiet > 0),
         Command::Check(check) => check::run(check, arguments.quiet > 0),
+        Command::Convert(convert) => convert::run(convert, arguments.quiet > 0),
     };
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
