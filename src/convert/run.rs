@@ -18,7 +18,7 @@ use super::shard::{ShardWriter, copy_file};
 use super::tree::{Entry, Identity, Kind, link_text, list};
 use super::work_folder::{Settings, WorkFolder, make_folder, remove, sync_folder};
 use super::{Conversion, ConvertError, ConvertOptions, FileCounts, Outcome, WeightCounts};
-use crate::checkpoint::{ModelFolder, Shard};
+use crate::checkpoint::{Finding, FindingCode, ModelFolder, Shard};
 use crate::fp8::Rerange;
 
 /// What a conversion tells while it runs, from several threads.
@@ -107,6 +107,7 @@ pub fn convert(
                 set_mode(&place.path, mode)?;
             }
             conversion.outcome = Outcome::Converted;
+            conversion.warnings.extend(maybe_240(&folder, &conversion.weights));
             conversion.fp8_dtype_flavor = Some(change.flavor());
             Ok(conversion)
         }
@@ -116,6 +117,20 @@ pub fn convert(
         }
         Err(error) => Err(work.give_up(error)),
     }
+}
+
+/// Weights that could have been of the smaller range already never decide; this says how to find out.
+fn maybe_240(folder: &ModelFolder, weights: &WeightCounts) -> Option<Finding> {
+    let is_open = folder.quant_config().flavor.is_none() && weights.codes > 0 && weights.above_0x77 == 0;
+    is_open.then(|| Finding {
+        code: FindingCode::FlavorMissing,
+        layer: None,
+        message: format!(
+            "none of {} FP8 codes lies above 240 and no flavor is given: the range may be 240 already; it was \
+             converted as 448. If it is 240, add \"fp8_dtype_flavor\": \"float8_e4m3fnuz\" to the source instead",
+            weights.codes
+        ),
+    })
 }
 
 /// Weight files of the folder that are no part of the model.
