@@ -16,8 +16,8 @@ use super::scale_cast::dtype_after;
 use super::{ConvertError, Factor};
 use crate::Generation;
 use crate::checkpoint::{
-    CheckpointError, Finding, Flavor, ModelFolder, NameClass, Refusal, Shard, TensorEntry, TensorParallel,
-    classify, is_all_zero, narrow,
+    CheckpointError, Finding, FindingCode, Flavor, ModelFolder, NameClass, Refusal, Shard, TensorEntry,
+    TensorParallel, classify, is_all_zero, narrow,
 };
 use crate::scales::{CacheDtypeRequest, Options, inspect};
 
@@ -285,7 +285,10 @@ fn examine(
     let inspection =
         inspect(folder, &Options { kv_cache_dtype, verify_weights, ..Options::new(device) }, progress)?;
     if inspection.findings.errors.is_empty() {
-        Ok(inspection.findings.warnings)
+        // A scale that is not there is not converted.
+        let mut warnings = inspection.findings.warnings;
+        warnings.retain(|warning| warning.code != FindingCode::ScaleMissing);
+        Ok(warnings)
     } else {
         Err(ConvertError::Model(inspection.findings.errors))
     }

@@ -95,7 +95,7 @@ pub fn convert(
         progress,
     };
     match run.all(&work, &mut conversion) {
-        Ok(true) => {
+        Ok(Some(_finishing)) => {
             let root = place.source.clone();
             let mode = folder_mode(&root)?;
             let tree = work.tree();
@@ -111,7 +111,7 @@ pub fn convert(
             conversion.fp8_dtype_flavor = Some(change.flavor());
             Ok(conversion)
         }
-        Ok(false) => {
+        Ok(None) => {
             conversion.outcome = Outcome::PartDone;
             Ok(conversion)
         }
@@ -221,8 +221,9 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Makes this process's files, and the whole result where nothing is missing any more. Returns whether it is whole.
-    fn all(&self, work: &WorkFolder, conversion: &mut Conversion) -> Result<bool, ConvertError> {
+    /// Makes this process's files, and the whole result where nothing is missing any more. Returns the lock
+    /// under which it is to appear where it is whole.
+    fn all(&self, work: &WorkFolder, conversion: &mut Conversion) -> Result<Option<File>, ConvertError> {
         let _span = info_span!("write").entered();
         for entry in self.entries.iter().filter(|entry| entry.kind == Kind::Folder) {
             make_folder(&self.tree.join(&entry.path))?;
@@ -241,9 +242,9 @@ impl Run<'_> {
         // One file at a time where that is enough for all cores; else the pieces of several.
         open.into_par_iter().with_max_len(1).try_for_each(|task| self.make(task))?;
         conversion.bytes_written = total;
-        let Some(_finishing) = work.lock_for_finish()? else {
+        let Some(finishing) = work.lock_for_finish()? else {
             conversion.reason = Some("another machine has finished the result".to_owned());
-            return Ok(false);
+            return Ok(None);
         };
         let mut missing = 0;
         for task in &self.tasks {
@@ -262,10 +263,10 @@ impl Run<'_> {
         if missing > 0 {
             conversion.reason =
                 Some(format!("{missing} of {} files are for the other machines to finish", self.tasks.len()));
-            return Ok(false);
+            return Ok(None);
         }
         self.complete(conversion)?;
-        Ok(true)
+        Ok(Some(finishing))
     }
 
     /// The record of a file that is in the result already, made from the same source.

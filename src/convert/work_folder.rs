@@ -121,7 +121,8 @@ impl WorkFolder {
             Err(error) => return Err(fail(error)),
         };
         file.lock().map_err(fail)?;
-        Ok(is_at(&file, &path).map_err(fail)?.then_some(file))
+        let is_open = is_at(&file, &path).map_err(fail)? && self.tree().exists();
+        Ok(is_open.then_some(file))
     }
 
     /// Makes the result appear under the destination's name, and removes what was there and this folder.

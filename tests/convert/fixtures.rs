@@ -5,7 +5,7 @@ use std::path::Path;
 use safetensors::Dtype;
 use serde_json::Value;
 
-use crate::oracle::{is_adjusted, reranged};
+use crate::oracle::{is_adjusted, table};
 use crate::support::{Ran, convert, data, names, program, read};
 
 /// Those quantized to 448, with how many scales of weights and of the cache they have.
@@ -36,6 +36,7 @@ fn is_kv_scale(name: &str) -> bool {
 #[test]
 fn every_tensor_is_what_the_oracle_says() {
     for (factor, times, top) in [("power-of-two", 0.5, 0x77), ("exact", 240.0 / 448.0, 0x77)] {
+        let table = table(times, top);
         for (model, weight_scales, kv_scales) in MODELS {
             let folder = linked(model);
             let said = convert(folder.path(), &["--factor", factor]).assert_code(0).json();
@@ -66,8 +67,7 @@ fn every_tensor_is_what_the_oracle_says() {
                         );
                     }
                 } else if old.dtype == Dtype::F8_E4M3 {
-                    let expected: Vec<u8> =
-                        old.bytes.iter().map(|code| reranged(*code, times, top)).collect();
+                    let expected: Vec<u8> = old.bytes.iter().map(|code| table[usize::from(*code)]).collect();
                     assert_eq!(new.bytes, expected, "{model} {name}");
                     let values = old.bytes.iter().zip(&new.bytes);
                     inexact += values
@@ -95,12 +95,9 @@ fn files_are_carried_over_and_the_label_is_the_only_edit() {
         assert_eq!(names(&old), names(&new), "{model}");
         for name in names(&old).iter().filter(|name| *name != "model.safetensors") {
             let [before, after] = [&old, &new].map(|path| std::fs::read_to_string(path.join(name)).unwrap());
-            let added = [
-                "\n    \"fp8_dtype_flavor\": \"float8_e4m3fnuz\"",
-                "\n  \"fp8_dtype_flavor\": \"float8_e4m3fnuz\"",
-            ];
-            let stripped =
-                added.iter().fold(after.clone(), |text, line| text.replacen(&format!(",{line}"), "", 1));
+            let added =
+                [8, 4, 2].map(|indent| format!(",\n{:indent$}\"fp8_dtype_flavor\": \"float8_e4m3fnuz\"", ""));
+            let stripped = added.iter().fold(after.clone(), |text, line| text.replacen(line, "", 1));
             assert_eq!(stripped, before, "{model} {name}");
             let holds_quantization = before.contains("quant_method") || before.contains("quant_algo");
             assert_eq!(after != before, holds_quantization, "{model} {name}");
@@ -189,7 +186,7 @@ fn a_result_needs_nothing_and_the_way_back_restores_it() {
             let new = &new[name];
             if is_kv_scale(name) {
                 for (old, new) in old.floats().iter().zip(new.f32()) {
-                    assert!((old - f64::from(new)).abs() <= 2e-7 * old, "{model} {name}");
+                    assert!((old - f64::from(new)).abs() <= 3e-7 * old, "{model} {name}");
                 }
             } else if old.dtype == Dtype::F8_E4M3 {
                 let differ = old.bytes.iter().zip(&new.bytes).filter(|(o, n)| o != n);
@@ -226,9 +223,9 @@ fn a_checkpoint_made_for_240_keeps_its_weights_on_the_way_to_gaudi3() {
         let said = convert(exact.path(), &["--to", "gaudi3", "--factor", "exact"]).assert_code(0).json();
         assert_eq!(said["weights"]["saturated"], 0);
         let new = read(&exact.path().join("dst/model.safetensors"));
+        let table = table(448.0 / 240.0, 0x7E);
         for (name, old) in old.iter().filter(|(_, t)| t.dtype == Dtype::F8_E4M3) {
-            let expected: Vec<u8> =
-                old.bytes.iter().map(|code| reranged(*code, 448.0 / 240.0, 0x7E)).collect();
+            let expected: Vec<u8> = old.bytes.iter().map(|code| table[usize::from(*code)]).collect();
             assert_eq!(new[name].bytes, expected, "{name}");
         }
     }

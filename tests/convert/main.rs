@@ -7,6 +7,7 @@
 
 mod command_line;
 mod destination;
+mod error_table;
 mod fixtures;
 mod formats;
 mod kills;

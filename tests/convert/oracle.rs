@@ -18,6 +18,11 @@ pub fn reranged(code: u8, factor: f64, top: u8) -> u8 {
     nearest | code & 0x80
 }
 
+/// [`reranged`] of every code.
+pub fn table(factor: f64, top: u8) -> [u8; 256] {
+    std::array::from_fn(|code| reranged(code as u8, factor, top))
+}
+
 /// Whether a KV scale is the product with 448/240, or next to it.
 pub fn is_adjusted(old: f32, new: f32) -> bool {
     let product = f64::from(old) * 448.0 / 240.0;

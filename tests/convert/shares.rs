@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Model, Ran, contents, convert, names, program};
+use crate::support::{Model, contents, convert, names, program};
 
 fn model() -> Model {
     let shard = |model: Model, i: usize| {
@@ -45,8 +45,9 @@ fn shares_may_run_at_once() {
     let runs: Vec<_> = ["1/4", "2/4", "3/4", "4/4"].map(start).into_iter().collect();
     let outputs: Vec<_> = runs.into_iter().map(|run| run.wait_with_output().unwrap()).collect();
     assert!(outputs.iter().all(|output| output.status.success()));
-    let done =
-        outputs.iter().filter(|output| String::from_utf8_lossy(&output.stdout).contains("\"converted\""));
+    let done = outputs
+        .iter()
+        .filter(|output| String::from_utf8_lossy(&output.stdout).contains("\"outcome\": \"converted\""));
     assert_eq!(done.count(), 1);
     assert_eq!(names(folder.path()), ["dst", "src"]);
 }
@@ -62,7 +63,9 @@ fn shares_that_do_not_fit_are_refused() {
     }
     // A source that has changed meanwhile is converted anew.
     fs::write(folder.path().join("src/tokenizer.json"), "{\"new\": 1}").unwrap();
-    convert(folder.path(), &["--shards", "2/2"]).assert_code(0);
-    convert(folder.path(), &["--shards", "1/2"]).assert_code(0);
+    let said = convert(folder.path(), &["--shards", "2/2"]).assert_code(0).json();
+    if said["outcome"] == "part-done" {
+        convert(folder.path(), &["--shards", "1/2"]).assert_code(0);
+    }
     assert_eq!(fs::read(folder.path().join("dst/tokenizer.json")).unwrap(), b"{\"new\": 1}");
 }
