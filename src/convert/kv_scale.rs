@@ -7,9 +7,9 @@ const DEPLOYED: f32 = 240.0;
 
 /// A KV scale, or its reciprocal where the format stores that, for the new range.
 ///
-/// It is the product with 448/240 (or 240/448) rounded to float32, or one of its two neighbours: the first of the three
-/// from which a Gaudi2 computes, to the last bit, the multiplier that it computes from the old scale. Where none of
-/// them gives it, which happens for one scale in twenty, it is the product. Zero, which means "never calibrated",
+/// It is the product with 448/240 (or 240/448) rounded to float32, or one of its two neighbours: of the three the first
+/// from which a Gaudi2 computes the multiplier that comes nearest to the one that it computes from the old scale. That
+/// is the same one, to the last bit, but for one scale in twenty (one in ten of those stored as reciprocals). Zero, which means "never calibrated",
 /// stays zero, and what is not finite or negative is only multiplied.
 pub(super) fn compensate(stored: f32, is_reciprocal: bool, change: Change) -> f32 {
     let factor = change.kv_scale();
@@ -19,9 +19,10 @@ pub(super) fn compensate(stored: f32, is_reciprocal: bool, change: Change) -> f3
         return product;
     }
     let wanted = multiplier(stored, is_reciprocal, change.max_from());
+    let off = |candidate: &f32| (multiplier(*candidate, is_reciprocal, change.max_to()) - wanted).abs();
     [product, product.next_up(), product.next_down()]
         .into_iter()
-        .find(|candidate| multiplier(*candidate, is_reciprocal, change.max_to()) == wanted)
+        .min_by(|a, b| off(a).total_cmp(&off(b)))
         .unwrap_or(product)
 }
 
@@ -45,22 +46,25 @@ mod tests {
         (0..100_000u32).map(|i| ((f64::from(i) / 100_000.0 * 14.0) - 12.0).exp2() as f32)
     }
 
+    /// How many of the scales get another multiplier, and by how many steps, as a search in NumPy found.
     #[test]
     fn the_multiplier_stays_to_the_bit_nearly_everywhere() {
-        for is_reciprocal in [false, true] {
-            for change in [TO_GAUDI2, TO_GAUDI3] {
-                let mut off = 0;
-                for s in scales() {
-                    let new = compensate(s, is_reciprocal, change);
-                    let (before, after) = (
-                        multiplier(s, is_reciprocal, change.max_from()),
-                        multiplier(new, is_reciprocal, change.max_to()),
-                    );
-                    assert!((before.to_bits() as i32 - after.to_bits() as i32).abs() <= 1, "{s}");
-                    off += u32::from(before != after);
-                }
-                assert!(off < 9_000, "{off} of 100000");
+        for (is_reciprocal, change, expected_off, steps) in [
+            (false, TO_GAUDI2, 4114, 1),
+            (false, TO_GAUDI3, 4314, 1),
+            (true, TO_GAUDI2, 7384, 2),
+            (true, TO_GAUDI3, 12_682, 2),
+        ] {
+            let mut off = 0i32;
+            for s in scales() {
+                let new = compensate(s, is_reciprocal, change);
+                let before = multiplier(s, is_reciprocal, change.max_from());
+                let after = multiplier(new, is_reciprocal, change.max_to());
+                assert!(before.to_bits().abs_diff(after.to_bits()) <= steps, "{s}");
+                off += i32::from(before != after);
             }
+            // The scales come from exponentials of float64, which may differ between libraries.
+            assert!((off - expected_off).abs() <= 10, "{off}, expected {expected_off}");
         }
     }
 
