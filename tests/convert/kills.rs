@@ -44,7 +44,8 @@ fn two_hundred_kills_at_random_points() {
     let source = contents(&src);
     let begun = Instant::now();
     convert(folder.path(), &[]).assert_code(0);
-    let whole_run = begun.elapsed();
+    // What other tests take of the machine changes, so the longest wait follows what the kills find.
+    let mut longest = begun.elapsed();
     let expected = contents(&dst);
     fs::remove_dir_all(&dst).unwrap();
     let mut random = 0x9E37_79B9_7F4A_7C15u64;
@@ -53,11 +54,13 @@ fn two_hundred_kills_at_random_points() {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let fraction = (random >> 33) as f64 / (1u64 << 31) as f64;
         let mut run = start(folder.path());
-        std::thread::sleep(whole_run.mul_f64(fraction).min(Duration::from_millis(400)));
+        std::thread::sleep(longest.mul_f64(fraction).min(Duration::from_millis(400)));
         run.kill().unwrap();
         let status = run.wait().unwrap();
         let tree = folder.path().join(".dst.gaudi-kv-partial/tree");
-        in_time += usize::from(!status.success() && !dst.exists());
+        let is_in_time = !status.success() && !dst.exists();
+        in_time += usize::from(is_in_time);
+        longest = longest.mul_f64(if is_in_time { 1.05 } else { 0.9 });
         with_finished_shards += usize::from(tree.exists() && contents(&tree).len() > 2);
         if dst.exists() {
             assert_whole(&dst, &expected);
