@@ -5,6 +5,7 @@ pub mod cache;
 pub mod calibrate;
 pub mod check;
 pub mod checkpoint;
+pub mod convert;
 pub mod device;
 pub mod fp8;
 mod generation;

@@ -136,7 +136,7 @@ pub fn check(
         folder,
         inspection,
         device: Emulated::new(inspection.device, mode),
-        weights: AttentionWeights::find(folder)?,
+        weights: AttentionWeights::find(folder, inspection.scale_adjustment.enabled)?,
         file: file.as_ref(),
         config: &config,
     };

@@ -136,6 +136,11 @@ impl ModelFolder {
         &self.shards
     }
 
+    /// Its sidecar files.
+    pub(crate) fn sidecars(&self) -> &SidecarFiles {
+        &self.sidecars
+    }
+
     /// What reading it brought up.
     #[must_use]
     pub fn findings(&self) -> &Findings {

@@ -29,6 +29,7 @@ pub use layers::{Attention, CacheLayer, LayerPlan, list_layers};
 pub use model_config::Shape;
 pub(crate) use names::attention_tensor;
 pub use names::{LayerIndex, NameClass, NameFormat, Refusal, Role, ScaleName, classify};
+pub(crate) use quant_config::{ConfigPlace, FLAVOR_KEY};
 pub use quant_config::{Flavor, QuantConfig};
 pub use scale_value::ScaleValue;
 pub(crate) use scale_value::{is_all_zero, narrow, read_floats, read_scale, relative_precision};

@@ -9,6 +9,7 @@ use gaudi_kv::device::emulated::Mode;
 use gaudi_kv::scales::{CacheDtypeRequest, MlaScale, Options, QMissing, SkipLayer};
 
 use super::calibrate::CalibrateArguments;
+use super::convert_args::ConvertArguments;
 
 /// FP8 KV caches for Intel Gaudi.
 #[derive(Debug, Parser)]
@@ -44,6 +45,12 @@ pub(super) enum Command {
         after_help = "Exit codes: 0 fine, 1 the model has errors, 2 bad usage, unreadable or unusable input."
     )]
     Calibrate(CalibrateArguments),
+    /// Rewrite a checkpoint for a device's FP8 range, so that it loads without adjustment
+    #[command(
+        after_help = "Exit codes: 0 converted or nothing to do, 1 the model has errors, 2 bad usage, unreadable input or \
+                            a full disk.\nA run that was killed is taken up by the same command."
+    )]
+    Convert(ConvertArguments),
 }
 
 #[derive(Debug, Args)]

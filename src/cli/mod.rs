@@ -5,6 +5,8 @@ mod calibrate;
 mod calibrate_table;
 mod check;
 mod check_table;
+mod convert;
+mod convert_args;
 mod display;
 mod inspect;
 mod logging;
@@ -39,6 +41,8 @@ enum CommandError {
     Check(#[from] gaudi_kv::check::CheckError),
     #[error(transparent)]
     Calibrate(#[from] gaudi_kv::calibrate::CalibrateError),
+    #[error(transparent)]
+    Convert(#[from] gaudi_kv::convert::ConvertError),
     #[error("cannot write {what}: {source}")]
     Write { what: String, source: io::Error },
 }
@@ -51,6 +55,7 @@ pub fn run() -> ExitCode {
         Command::Inspect(inspect) => inspect::run(inspect, arguments.quiet > 0),
         Command::Check(check) => check::run(check, arguments.quiet > 0),
         Command::Calibrate(calibrate) => calibrate::run(calibrate, arguments.quiet > 0),
+        Command::Convert(convert) => convert::run(convert, arguments.quiet > 0),
     };
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

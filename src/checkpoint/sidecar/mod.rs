@@ -75,6 +75,31 @@ impl SidecarFiles {
         found
     }
 
+    /// Tables of KV scales.
+    pub(crate) fn tables(&self) -> &[PathBuf] {
+        &self.tables
+    }
+
+    /// INC's scale files, and those of its `.npz` files whose names say that they hold scales. Measurements are not
+    /// among them.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(crate) fn inc_scales(&self) -> Result<Vec<String>, CheckpointError> {
+        let names_a_method = |name: &&String| {
+            let rest = name.split_once("hooks_maxabs_").map_or("", |(_, rest)| rest);
+            rest.starts_with(|first: char| !first.is_ascii_digit())
+        };
+        let mut found: Vec<String> = self.npz.iter().filter(names_a_method).cloned().collect();
+        for path in &self.inc {
+            let document = read_object(path)?;
+            if document.value.get("Mode").and_then(serde_json::Value::as_str) == Some("Scale") {
+                found.push(document.file_name());
+            }
+        }
+        Ok(found)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.inc.is_empty()
     }
