@@ -60,7 +60,14 @@ static ALLOCATOR: Counting = Counting;
 fn allocations(threads: usize, warm_up: usize, dtype: StorageDtype, is_latent: bool) -> usize {
     let device = Emulated::new(Generation::Gaudi2, Mode::Fast);
     let (kv_heads, dim) = if is_latent { (1, 96) } else { (2, 64) };
-    let layout = PlaneLayout { num_blocks: 20, block_size_tokens: 16, heads: kv_heads, dim, dtype };
+    let layout = PlaneLayout {
+        num_blocks: 20,
+        has_pad_block: true,
+        block_size_tokens: 16,
+        heads: kv_heads,
+        dim,
+        dtype,
+    };
     let one = HeadScales::One(1.0);
     let plane = || {
         let mut plane = device.allocate(&layout).unwrap();
