@@ -17,8 +17,7 @@ ONE = Scale(1.0, 1.0)
 
 
 def test_other_threads_run_during_a_call() -> None:
-    tokens, heads, dim = 256, 4, 64
-    rows = np.full((tokens, heads, dim), 0x3F80, np.uint16)
+    heads, dim = 4, 64
     attention = MhaAttention(
         Device("gaudi2"), num_heads=heads, num_kv_heads=heads, head_dim=dim, options=AttentionOptions(0.125)
     )
@@ -33,9 +32,15 @@ def test_other_threads_run_during_a_call() -> None:
     watchdog = threading.Thread(target=tick)
     watchdog.start()
     try:
-        start = time.perf_counter()
-        attention.prefill(rows, rows, rows, Batch([0, tokens], [tokens]))
-        end = time.perf_counter()
+        # Until a call takes long enough for the other thread to be seen in it.
+        start = end = 0.0
+        for tokens in (128, 256, 512, 1024, 2048, 4096):
+            rows = np.full((tokens, heads, dim), 0x3F80, np.uint16)
+            start = time.perf_counter()
+            attention.prefill(rows, rows, rows, Batch([0, tokens], [tokens]))
+            end = time.perf_counter()
+            if end - start > 0.2:
+                break
     finally:
         stop.set()
         watchdog.join()
