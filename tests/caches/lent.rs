@@ -12,15 +12,18 @@ use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, LentMemory, Mode, Plan
 use gaudi_kv::device::{DeviceError, PlaneLayout, StorageDtype};
 use half::bf16;
 
+/// Where memory comes back.
+type Owner = Arc<Mutex<Option<Vec<u8>>>>;
+
 /// Memory that comes back to its owner when the plane is dropped.
 struct Loan {
     elements: Vec<u8>,
-    owner: Arc<Mutex<Option<Vec<u8>>>>,
+    owner: Owner,
 }
 
 impl Loan {
-    fn of(elements: Vec<u8>) -> (EmulatedPlane, Arc<Mutex<Option<Vec<u8>>>>) {
-        let owner = Arc::default();
+    fn of(elements: Vec<u8>) -> (EmulatedPlane, Owner) {
+        let owner = Owner::default();
         let loan = Self { elements, owner: Arc::clone(&owner) };
         (EmulatedPlane::Fp8(PlaneMemory::Lent(Box::new(loan))), owner)
     }
@@ -57,10 +60,7 @@ fn geometry(num_blocks: usize) -> CacheGeometry {
 }
 
 /// A cache of one head of two elements in the memory of two planes, and what comes back of the key's.
-fn lent(
-    geometry: CacheGeometry,
-    elements: usize,
-) -> (Result<MhaCache<EmulatedPlane>, CacheError>, Arc<Mutex<Option<Vec<u8>>>>) {
+fn lent(geometry: CacheGeometry, elements: usize) -> (Result<MhaCache<EmulatedPlane>, CacheError>, Owner) {
     let ((key, owner), (value, _)) = (Loan::of(vec![0x38; elements]), Loan::of(vec![0x38; elements]));
     let planes =
         (|layout: &PlaneLayout| Ok(key.checked(layout)?), |layout: &PlaneLayout| Ok(value.checked(layout)?));
