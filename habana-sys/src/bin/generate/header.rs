@@ -1,0 +1,82 @@
+//! Headers to Rust, by bindgen.
+
+use std::path::PathBuf;
+
+use bindgen::callbacks::{IntKind, ParseCallbacks};
+use bindgen::{Builder, EnumVariation, Formatter};
+
+/// Where the declarations come from.
+pub(crate) enum Source {
+    /// The header of this crate, in that folder; C.
+    Own(PathBuf),
+    /// The vendor's headers, in that folder; C++.
+    Sdk(PathBuf),
+}
+
+/// What the vendor's headers must define, apart from `syn*`: constants and types that do not begin so. Functions are
+/// `syn*` without exception.
+const CONSTANTS: [&str; 7] = [
+    "HABANA_DIM_MAX",
+    "ENQUEUE_TENSOR_NAME_MAX_SIZE",
+    "STATUS_DESCRIPTION_MAX_SIZE",
+    "MAX_USER_PARAMS_SIZE",
+    "SYN_MAX_TENSOR_DIM",
+    "SYN_FLAGS_TENSOR_NAME",
+    "TENSOR_INVALID_ID",
+];
+const TYPES: &[&str] = &[
+    "syn[A-Z].*",
+    "T(Size|Stride|Offset)",
+    "tensor_size_t",
+    "internalMemcopyParamEntry",
+    "eventCreateFlags",
+    "Tensor(MetadataInfo(Ext)?|ExUserContext)",
+    "TransposePermutationDim",
+    "(CastF32RoundMode|CastSatMode|ScatterNdUpdateMode|ScatterIndicesSizeControl)_t",
+    "(SdpaSoftmaxMode|SdpaFlags|DataTypeSize|SoftmaxMode)_t",
+    "ScaledMasked(SoftmaxExp|TriangularSoftmax)Mode",
+    "ns_(CastKernel|ConstantKernel|DropoutKernel|GatherElementsKernel|GatherKernel|IndexCopy|RangeKernel|Reduction)(_|::)Params.*",
+    "ns_(ReluKernel|RmsNorm|RoPESt2|ScatterKernel|ScatterNDKernel|ScatterNdUpdateKernel|Sdpa|Softmax|TopkNodeV2)(_|::)Params.*",
+    "ns_LayerNormKernel(_|::)ParamsRmsNorm",
+];
+
+/// Integer macros whose value does not say their type.
+#[derive(Debug)]
+struct Widths;
+
+impl ParseCallbacks for Widths {
+    fn int_macro(&self, name: &str, _value: i64) -> Option<IntKind> {
+        (name == "TENSOR_INVALID_ID").then_some(IntKind::U64)
+    }
+}
+
+/// The declarations as bindgen gives them.
+pub(crate) fn bindings(source: &Source) -> Result<syn::File, String> {
+    let builder = match source {
+        Source::Own(folder) => Builder::default()
+            .header(folder.join("synapse.h").display().to_string())
+            .clang_args(["-x", "c", "-std=c11"]),
+        // The vendor's comments stay where they are.
+        Source::Sdk(folder) => Builder::default()
+            .header_contents("sdk.hpp", "#include \"synapse_api.h\"\n#include \"perf_lib_layer_params.h\"\n")
+            .clang_args(["-x", "c++", "-std=c++17"])
+            .clang_arg(format!("-I{}", folder.display()))
+            .generate_comments(false),
+    };
+    let mut builder = builder
+        .formatter(Formatter::None)
+        .disable_header_comment()
+        .default_enum_style(EnumVariation::NewType { is_bitfield: false, is_global: false })
+        .derive_default(true)
+        .use_core()
+        .parse_callbacks(Box::new(Widths))
+        .allowlist_function("syn[A-Z].*");
+    for pattern in CONSTANTS {
+        builder = builder.allowlist_var(pattern);
+    }
+    for pattern in TYPES {
+        builder = builder.allowlist_type(pattern);
+    }
+    let made = builder.generate().map_err(|error| format!("bindgen: {error}"))?.to_string();
+    syn::parse_file(&made).map_err(|error| format!("bindgen's output: {error}"))
+}
