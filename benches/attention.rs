@@ -104,16 +104,14 @@ impl Shape {
         let (key_layout, key) = self.plane(&device, dtype, 1);
         let value = self.prefix.is_none().then(|| self.plane(&device, dtype, 2));
         let blocks = self.tokens / 128;
-        let tables: Vec<Vec<usize>> =
-            (0..self.sequences).map(|s| (0..blocks).map(|b| b * self.sequences + s).collect()).collect();
-        let sequences: Vec<DecodeSequence<'_>> = tables
-            .iter()
-            .enumerate()
-            .map(|(s, blocks)| DecodeSequence {
+        let tables: Vec<usize> =
+            (0..self.sequences).flat_map(|s| (0..blocks).map(move |b| b * self.sequences + s)).collect();
+        let sequences: Vec<DecodeSequence> = (0..self.sequences)
+            .map(|s| DecodeSequence {
                 first_token: s,
                 tokens: 1,
                 context_tokens: self.tokens,
-                blocks,
+                first_block: s * blocks,
             })
             .collect();
         let q = normal(3, self.sequences * self.heads * self.dim);
@@ -137,6 +135,7 @@ impl Shape {
                 sinks: None,
             },
             sequences: &sequences,
+            blocks: &tables,
         };
         let mut out = vec![0.0; self.sequences * self.heads * kernel.value_dim()];
         fastest(seconds, || device.decode(black_box(&kernel), &mut out).unwrap())

@@ -76,7 +76,7 @@ fn allocations(threads: usize, warm_up: usize, dtype: StorageDtype, is_latent: b
             first_token,
             tokens,
             context_tokens,
-            blocks: &blocks,
+            first_block: 0,
         })
         .into();
     let num_heads = 4 * kv_heads;
@@ -102,6 +102,7 @@ fn allocations(threads: usize, warm_up: usize, dtype: StorageDtype, is_latent: b
             sinks: None,
         },
         sequences: &sequences,
+        blocks: &blocks,
     };
     let mut out = vec![0.0; 3 * num_heads * kernel.value_dim()];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);

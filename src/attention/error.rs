@@ -45,6 +45,14 @@ pub enum AttentionError {
         /// What is wrong.
         reason: String,
     },
+    /// A batch that was prepared for caches of other blocks, or not at all.
+    #[error("{}; the cache has {} blocks of {} tokens", prepared_for(*prepared), cache.0, cache.1)]
+    OtherBlocks {
+        /// Blocks, and tokens of each, that it was prepared for; `None` before it is prepared.
+        prepared: Option<(usize, usize)>,
+        /// Those of the cache.
+        cache: (usize, usize),
+    },
     /// Cached context and no cache to read it from.
     #[error("sequence {sequence} has {context_tokens} cached tokens, but no cache was given")]
     NoCache {
@@ -59,6 +67,13 @@ pub enum AttentionError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+fn prepared_for(blocks: Option<(usize, usize)>) -> String {
+    match blocks {
+        Some((blocks, tokens)) => format!("the batch was prepared for {blocks} blocks of {tokens} tokens"),
+        None => "the batch is not prepared".to_owned(),
+    }
 }
 
 /// Checks an operand of `rows` rows of `row` elements.

@@ -2,9 +2,8 @@
 
 use half::bf16;
 
-use super::batch::CachedSequence;
 use super::error::{check_rows, row_size};
-use super::{AttentionError, AttentionOptions, AttentionScales, Batch};
+use super::{AttentionError, AttentionOptions, AttentionScales, Batch, DecodeBatch};
 use crate::cache::{BlockCache, MhaCache};
 use crate::device::{DecodeKernel, Device, Fp8Prefill, PrefillKernel, StorageDtype, Values};
 
@@ -90,7 +89,7 @@ impl MhaAttention {
                     return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens });
                 }
                 (_, Some(cache)) => {
-                    let slots = batch.slots(&sequence, context_tokens, &cache.key.layout)?;
+                    let slots = batch.slots(&sequence, context_tokens, cache.geometry())?;
                     (cache.key.read(device, &slots)?, cache.value.read(device, &slots)?)
                 }
             };
@@ -132,18 +131,36 @@ impl MhaAttention {
         let q_row = self.num_heads * self.head_dim;
         let tokens = q.len() / q_row;
         check_rows("q", q.len(), tokens, q_row)?;
+        let mut prepared = DecodeBatch::new();
+        prepared.prepare(batch, tokens, cache.geometry())?;
+        let mut out = vec![0.0; tokens * self.num_heads * self.v_head_dim];
+        self.decode_into(device, cache, q, &prepared, &mut out)?;
+        Ok(out)
+    }
+
+    /// [`decode`](Self::decode) of a batch that is prepared, into `[tokens, num_heads * v_head_dim]`.
+    ///
+    /// # Errors
+    /// The operands or the batch do not fit the cache. Nothing is written to `out` then.
+    pub fn decode_into<D: Device>(
+        &self,
+        device: &D,
+        cache: &MhaCache<D::Plane>,
+        q: &[bf16],
+        batch: &DecodeBatch,
+        out: &mut [f32],
+    ) -> Result<(), AttentionError> {
         self.check_cache(device, cache)?;
+        let tokens = batch.tokens_for(cache.geometry())?;
+        check_rows("q", q.len(), tokens, self.num_heads * self.head_dim)?;
+        check_rows("out", out.len(), tokens, self.num_heads * self.v_head_dim)?;
         if cache.key.layout.dtype == StorageDtype::Fp8 {
             self.scales.check(self.num_kv_heads)?;
         }
-        let layout = &cache.key.layout;
-        let cached = batch.cached_sequences(tokens, layout)?;
-        let sequences: Vec<_> = cached.iter().map(CachedSequence::for_kernel).collect();
-        let mut out = vec![0.0; tokens * self.num_heads * self.v_head_dim];
         let kernel = DecodeKernel {
             q,
             num_heads: self.num_heads,
-            key_layout: layout,
+            key_layout: &cache.key.layout,
             key: &cache.key.memory,
             key_dequant: &cache.key.scale.dequant,
             values: Values::Plane {
@@ -154,10 +171,11 @@ impl MhaAttention {
             query_scale: &self.scales.query,
             prob: self.scales.prob,
             modifiers: self.options.modifiers(),
-            sequences: &sequences,
+            sequences: &batch.sequences,
+            blocks: &batch.blocks,
         };
-        device.decode(&kernel, &mut out)?;
-        Ok(out)
+        device.decode(&kernel, out)?;
+        Ok(())
     }
 
     fn check_cache<D: Device>(&self, device: &D, cache: &MhaCache<D::Plane>) -> Result<(), AttentionError> {

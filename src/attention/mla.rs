@@ -1,12 +1,14 @@
 //! Attention over one latent: expanded for a prefill, absorbed for a decode.
 
 use half::bf16;
+use half::slice::HalfFloatSliceExt;
 
-use super::batch::CachedSequence;
 use super::error::{check_len, check_rows, row_size};
-use super::{AttentionError, AttentionOptions, AttentionScales, Batch};
-use crate::cache::{BlockCache, MlaCache, PlaneScale, join};
-use crate::device::{DecodeKernel, Device, Fp8Prefill, PrefillKernel, QueryScale, StorageDtype, Values};
+use super::{AttentionError, AttentionOptions, AttentionScales, Batch, DecodeBatch};
+use crate::cache::{BlockCache, MlaCache, PlaneScale, join, push_joined};
+use crate::device::{
+    DecodeKernel, Device, Fp8Prefill, PrefillKernel, ProjectKernel, QueryScale, StorageDtype, Values,
+};
 
 /// The sizes of an MLA layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,16 +25,30 @@ pub struct MlaShape {
     pub v_head_dim: usize,
 }
 
+/// Memory of a decode, which the next one uses again.
+#[derive(Debug, Default)]
+pub struct MlaWorkspace {
+    /// `[tokens, num_heads, kv_lora_rank]`: the query with the key's projection absorbed.
+    absorbed: Vec<bf16>,
+    /// The same with the rope parts.
+    q: Vec<bf16>,
+    /// `[tokens, num_heads, kv_lora_rank]`: what attention makes of the latents, then the same as bfloat16.
+    accumulated: Vec<f32>,
+    latents: Vec<bf16>,
+    /// `[tokens, num_heads, v_head_dim]`.
+    values: Vec<bf16>,
+}
+
 /// A layer's attention, with the projection that expands a latent.
 #[derive(Debug, Clone)]
 pub struct MlaAttention {
     shape: MlaShape,
-    /// By head: `[qk_nope_head_dim, kv_lora_rank]`, expands a latent to a key.
-    key_rows: Vec<Vec<bf16>>,
-    /// By head: the same transposed, absorbed into the query.
-    key_columns: Vec<Vec<bf16>>,
-    /// By head: `[v_head_dim, kv_lora_rank]`, expands a latent to a value.
-    value_rows: Vec<Vec<bf16>>,
+    /// `[num_heads, qk_nope_head_dim, kv_lora_rank]`, expands a latent to a key.
+    key_rows: Vec<bf16>,
+    /// The same, each head's transposed: absorbed into the query.
+    key_columns: Vec<bf16>,
+    /// `[num_heads, v_head_dim, kv_lora_rank]`, expands a latent to a value.
+    value_rows: Vec<bf16>,
     scales: AttentionScales,
     options: AttentionOptions,
 }
@@ -70,18 +86,19 @@ impl MlaAttention {
             row_size("qk_rope_head_dim", &[qk_rope_head_dim.saturating_add(part), num_heads])?;
         }
         options.check(num_heads)?;
-        let heads = || kv_b_proj.chunks_exact(head_rows * kv_lora_rank);
-        let key = |head: &[bf16]| head[..qk_nope_head_dim * kv_lora_rank].to_vec();
-        let transposed = |head: &[bf16]| {
-            (0..kv_lora_rank)
-                .flat_map(|c| (0..qk_nope_head_dim).map(move |r| head[r * kv_lora_rank + c]))
-                .collect()
+        let heads = || {
+            let heads = kv_b_proj.chunks_exact(head_rows * kv_lora_rank);
+            heads.map(|head| head.split_at(qk_nope_head_dim * kv_lora_rank))
+        };
+        let transposed = |key: &'_ [bf16]| -> Vec<bf16> {
+            let columns = (0..kv_lora_rank).flat_map(|c| key[c..].iter().step_by(kv_lora_rank));
+            columns.copied().collect()
         };
         Ok(Self {
             shape,
-            key_rows: heads().map(key).collect(),
-            key_columns: heads().map(transposed).collect(),
-            value_rows: heads().map(|head| head[qk_nope_head_dim * kv_lora_rank..].to_vec()).collect(),
+            key_rows: heads().flat_map(|(key, _)| key).copied().collect(),
+            key_columns: heads().flat_map(|(key, _)| transposed(key)).collect(),
+            value_rows: heads().flat_map(|(_, value)| value).copied().collect(),
             scales,
             options,
         })
@@ -103,7 +120,8 @@ impl MlaAttention {
         batch: &Batch<'_>,
     ) -> Result<Vec<f32>, AttentionError> {
         let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim } = self.shape;
-        let tokens = self.check_query(q_nope, q_pe)?;
+        let tokens = q_nope.len() / (num_heads * qk_nope_head_dim);
+        self.check_query(q_nope, q_pe, tokens)?;
         check_rows("kv_c", kv_c.len(), tokens, kv_lora_rank)?;
         check_rows("k_pe", k_pe.len(), tokens, qk_rope_head_dim)?;
         if let Some(cache) = cache {
@@ -122,9 +140,9 @@ impl MlaAttention {
                 (_, None) => {
                     return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens });
                 }
-                (_, Some(cache)) => cache
-                    .latent
-                    .read(device, &batch.slots(&sequence, context_tokens, &cache.latent.layout)?)?,
+                (_, Some(cache)) => {
+                    cache.latent.read(device, &batch.slots(&sequence, context_tokens, cache.geometry())?)?
+                }
             };
             latents.extend_from_slice(&new_latents[rows.start * latent_row..rows.end * latent_row]);
             let (k, v) = self.expand(device, &latents)?;
@@ -167,43 +185,75 @@ impl MlaAttention {
         (q_nope, q_pe): (&[bf16], &[bf16]),
         batch: &Batch<'_>,
     ) -> Result<Vec<f32>, AttentionError> {
+        let tokens = q_nope.len() / (self.shape.num_heads * self.shape.qk_nope_head_dim);
+        self.check_query(q_nope, q_pe, tokens)?;
+        let mut prepared = DecodeBatch::new();
+        prepared.prepare(batch, tokens, cache.geometry())?;
+        let mut out = vec![0.0; tokens * self.shape.num_heads * self.shape.v_head_dim];
+        let mut workspace = MlaWorkspace::default();
+        self.decode_into(device, cache, (q_nope, q_pe), &prepared, &mut workspace, &mut out)?;
+        Ok(out)
+    }
+
+    /// [`decode`](Self::decode) of a batch that is prepared, into `[tokens, num_heads * v_head_dim]`. A workspace may serve
+    /// any layers, one after the other.
+    ///
+    /// # Errors
+    /// The operands or the batch do not fit the cache. Nothing is written to `out` then.
+    pub fn decode_into<D: Device>(
+        &self,
+        device: &D,
+        cache: &MlaCache<D::Plane>,
+        (q_nope, q_pe): (&[bf16], &[bf16]),
+        batch: &DecodeBatch,
+        workspace: &mut MlaWorkspace,
+        out: &mut [f32],
+    ) -> Result<(), AttentionError> {
         let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim } = self.shape;
-        let tokens = self.check_query(q_nope, q_pe)?;
         self.check_cache(device, cache)?;
+        let tokens = batch.tokens_for(cache.geometry())?;
+        self.check_query(q_nope, q_pe, tokens)?;
+        check_rows("out", out.len(), tokens, num_heads * v_head_dim)?;
         if cache.latent.layout.dtype == StorageDtype::Fp8 {
             // One latent, one scale: of the query too.
             self.scales.check(1)?;
         }
-        let absorbed = self.per_head(device, q_nope, &self.key_columns, qk_nope_head_dim, kv_lora_rank)?;
-        let q = join(&absorbed, kv_lora_rank, q_pe, qk_rope_head_dim);
-        let layout = &cache.latent.layout;
-        let cached = batch.cached_sequences(tokens, layout)?;
-        let sequences: Vec<_> = cached.iter().map(CachedSequence::for_kernel).collect();
-        let mut latent_out = vec![0.0; tokens * num_heads * kv_lora_rank];
+        let rows = tokens * num_heads;
+        let MlaWorkspace { absorbed, q, accumulated, latents, values } = workspace;
+        absorbed.resize(rows * kv_lora_rank, bf16::ZERO);
+        let weights =
+            ProjectKernel { rows: q_nope, weights: &self.key_columns, heads: num_heads, k: qk_nope_head_dim };
+        device.project(&weights, absorbed)?;
+        q.clear();
+        push_joined(absorbed, kv_lora_rank, q_pe, qk_rope_head_dim, q);
+        accumulated.resize(rows * kv_lora_rank, 0.0);
         let kernel = DecodeKernel {
-            q: &q,
+            q,
             num_heads,
-            key_layout: layout,
+            key_layout: &cache.latent.layout,
             key: &cache.latent.memory,
             key_dequant: &cache.latent.scale.dequant,
             values: Values::KeyPrefix { dim: kv_lora_rank },
             query_scale: &self.scales.query,
             prob: self.scales.prob,
             modifiers: self.options.modifiers(),
-            sequences: &sequences,
+            sequences: &batch.sequences,
+            blocks: &batch.blocks,
         };
-        device.decode(&kernel, &mut latent_out)?;
-        let latent_out: Vec<bf16> = latent_out.iter().map(|x| bf16::from_f32(*x)).collect();
-        let out = self.per_head(device, &latent_out, &self.value_rows, kv_lora_rank, v_head_dim)?;
-        Ok(out.iter().map(|x| x.to_f32()).collect())
+        device.decode(&kernel, accumulated)?;
+        latents.clear();
+        latents.extend(accumulated.iter().map(|x| bf16::from_f32(*x)));
+        values.resize(rows * v_head_dim, bf16::ZERO);
+        let weights =
+            ProjectKernel { rows: latents, weights: &self.value_rows, heads: num_heads, k: kv_lora_rank };
+        device.project(&weights, values)?;
+        values.convert_to_f32_slice(out);
+        Ok(())
     }
 
-    fn check_query(&self, q_nope: &[bf16], q_pe: &[bf16]) -> Result<usize, AttentionError> {
-        let row = self.shape.num_heads * self.shape.qk_nope_head_dim;
-        let tokens = q_nope.len() / row;
-        check_rows("q_nope", q_nope.len(), tokens, row)?;
-        check_rows("q_pe", q_pe.len(), tokens, self.shape.num_heads * self.shape.qk_rope_head_dim)?;
-        Ok(tokens)
+    fn check_query(&self, q_nope: &[bf16], q_pe: &[bf16], tokens: usize) -> Result<(), AttentionError> {
+        check_rows("q_nope", q_nope.len(), tokens, self.shape.num_heads * self.shape.qk_nope_head_dim)?;
+        check_rows("q_pe", q_pe.len(), tokens, self.shape.num_heads * self.shape.qk_rope_head_dim)
     }
 
     fn check_cache<D: Device>(&self, device: &D, cache: &MlaCache<D::Plane>) -> Result<(), AttentionError> {
@@ -233,47 +283,20 @@ impl MlaAttention {
         let tokens = latents.len() / (kv_lora_rank + qk_rope_head_dim);
         let rows = latents.chunks_exact(kv_lora_rank + qk_rope_head_dim);
         let kv_c: Vec<bf16> = rows.clone().flat_map(|row| &row[..kv_lora_rank]).copied().collect();
-        let dim = qk_nope_head_dim + qk_rope_head_dim;
-        let mut k = vec![bf16::ZERO; tokens * num_heads * dim];
-        let mut v = vec![bf16::ZERO; tokens * num_heads * v_head_dim];
-        let mut nope = vec![bf16::ZERO; tokens * qk_nope_head_dim];
-        let mut value = vec![bf16::ZERO; tokens * v_head_dim];
-        for head in 0..num_heads {
-            device.project(&kv_c, &self.key_rows[head], kv_lora_rank, &mut nope)?;
-            device.project(&kv_c, &self.value_rows[head], kv_lora_rank, &mut value)?;
-            for (token, latent) in rows.clone().enumerate() {
-                let key = &mut k[(token * num_heads + head) * dim..][..dim];
-                key[..qk_nope_head_dim]
-                    .copy_from_slice(&nope[token * qk_nope_head_dim..][..qk_nope_head_dim]);
-                key[qk_nope_head_dim..].copy_from_slice(&latent[kv_lora_rank..]);
-                v[(token * num_heads + head) * v_head_dim..][..v_head_dim]
-                    .copy_from_slice(&value[token * v_head_dim..][..v_head_dim]);
+        // One product for all heads: they share the latents.
+        let expand = |weights: &[bf16], dim: usize| -> Result<Vec<bf16>, AttentionError> {
+            let mut out = vec![bf16::ZERO; tokens * num_heads * dim];
+            device.project(&ProjectKernel { rows: &kv_c, weights, heads: 1, k: kv_lora_rank }, &mut out)?;
+            Ok(out)
+        };
+        let (nope, v) = (expand(&self.key_rows, qk_nope_head_dim)?, expand(&self.value_rows, v_head_dim)?);
+        let mut k = Vec::with_capacity(tokens * num_heads * (qk_nope_head_dim + qk_rope_head_dim));
+        for (nope, latent) in nope.chunks_exact(num_heads * qk_nope_head_dim).zip(rows) {
+            for nope in nope.chunks_exact(qk_nope_head_dim) {
+                k.extend_from_slice(nope);
+                k.extend_from_slice(&latent[kv_lora_rank..]);
             }
         }
         Ok((k, v))
-    }
-
-    /// `[tokens, num_heads, from]` to `[tokens, num_heads, to]`, each head by its own weight `[to, from]`.
-    fn per_head<D: Device>(
-        &self,
-        device: &D,
-        values: &[bf16],
-        weights: &[Vec<bf16>],
-        from: usize,
-        to: usize,
-    ) -> Result<Vec<bf16>, AttentionError> {
-        let num_heads = self.shape.num_heads;
-        let tokens = values.len() / (num_heads * from);
-        let mut out = vec![bf16::ZERO; tokens * num_heads * to];
-        let mut projected = vec![bf16::ZERO; tokens * to];
-        for (head, weight) in weights.iter().enumerate() {
-            let rows = (0..tokens).flat_map(|token| &values[(token * num_heads + head) * from..][..from]);
-            let rows: Vec<bf16> = rows.copied().collect();
-            device.project(&rows, weight, from, &mut projected)?;
-            for (token, row) in projected.chunks_exact(to).enumerate() {
-                out[(token * num_heads + head) * to..][..to].copy_from_slice(row);
-            }
-        }
-        Ok(out)
     }
 }

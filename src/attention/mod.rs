@@ -13,6 +13,7 @@
 //! by their sum.
 
 mod batch;
+mod decode_batch;
 mod error;
 mod mha;
 mod mla;
@@ -20,8 +21,9 @@ mod options;
 mod scales;
 
 pub use batch::Batch;
+pub use decode_batch::DecodeBatch;
 pub use error::AttentionError;
 pub use mha::MhaAttention;
-pub use mla::{MlaAttention, MlaShape};
+pub use mla::{MlaAttention, MlaShape, MlaWorkspace};
 pub use options::AttentionOptions;
 pub use scales::AttentionScales;

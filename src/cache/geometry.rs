@@ -45,6 +45,12 @@ impl CacheGeometry {
         self.dtype
     }
 
+    /// The geometry of a plane.
+    pub(super) const fn of(layout: &PlaneLayout) -> Self {
+        let PlaneLayout { num_blocks, block_size_tokens, dtype, .. } = *layout;
+        Self { num_blocks, block_size_tokens, dtype }
+    }
+
     /// The layout of a plane of `[heads, dim]` rows.
     pub(super) fn plane(&self, heads: usize, dim: usize) -> Result<PlaneLayout, CacheError> {
         for (what, value) in [("heads", heads), ("dim", dim)] {

@@ -35,6 +35,12 @@ impl<P> MlaCache<P> {
         Ok(Self { generation: device.generation(), kv_lora_rank, qk_rope_head_dim, latent })
     }
 
+    /// Its blocks, and how they are stored.
+    #[must_use]
+    pub const fn geometry(&self) -> CacheGeometry {
+        CacheGeometry::of(&self.latent.layout)
+    }
+
     /// Stores the latents of tokens at their slots: `kv_c` is `[tokens, kv_lora_rank]`, normalized; `k_pe`
     /// `[tokens, qk_rope_head_dim]`, after rotary embedding. Both parts are stored with the one scale.
     ///
@@ -88,8 +94,15 @@ impl<P> Planes<P> for MlaCache<P> {
 
 /// Rows of two matrices side by side.
 pub(crate) fn join(a: &[bf16], a_dim: usize, b: &[bf16], b_dim: usize) -> Vec<bf16> {
-    if b_dim == 0 {
-        return a.to_vec();
+    let mut joined = Vec::with_capacity(a.len() + b.len());
+    push_joined(a, a_dim, b, b_dim, &mut joined);
+    joined
+}
+
+/// [`join`], into memory that is there.
+pub(crate) fn push_joined(a: &[bf16], a_dim: usize, b: &[bf16], b_dim: usize, joined: &mut Vec<bf16>) {
+    for (number, a) in a.chunks_exact(a_dim).enumerate() {
+        joined.extend_from_slice(a);
+        joined.extend_from_slice(&b[number * b_dim..][..b_dim]);
     }
-    a.chunks_exact(a_dim).zip(b.chunks_exact(b_dim)).flat_map(|(a, b)| a.iter().chain(b)).copied().collect()
 }

@@ -30,9 +30,9 @@ pub(super) fn check_slots(layout: &PlaneLayout, slot_mapping: &[i64]) -> Result<
         .collect()
 }
 
-/// Checks one block id; the pad block's is one.
-pub(crate) fn check_block(layout: &PlaneLayout, block: i32) -> Result<usize, CacheError> {
-    let last = layout.pad_block();
+/// Checks one block id of a cache of `num_blocks` blocks; the pad block's, which is the last, is one.
+pub(crate) fn check_block(num_blocks: usize, block: i32) -> Result<usize, CacheError> {
+    let last = num_blocks;
     let id = usize::try_from(block).ok().filter(|id| *id <= last);
     id.ok_or(CacheError::Block { block: i64::from(block), last })
 }

@@ -35,6 +35,12 @@ impl<P> MhaCache<P> {
         })
     }
 
+    /// Its blocks, and how they are stored.
+    #[must_use]
+    pub const fn geometry(&self) -> CacheGeometry {
+        CacheGeometry::of(&self.key.layout)
+    }
+
     /// Stores the keys and values of tokens at their slots, `[tokens, num_kv_heads, head_dim]`.
     ///
     /// # Errors

@@ -76,16 +76,16 @@ pub enum Values<'a, P> {
 }
 
 /// One sequence of a decode.
-#[derive(Debug, Clone, Copy)]
-pub struct DecodeSequence<'a> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DecodeSequence {
     /// The first row of the query that is its.
     pub first_token: usize,
     /// Its query tokens, in consecutive rows.
     pub tokens: usize,
     /// Tokens in the cache, the query tokens included; the last query token is the last of them.
     pub context_tokens: usize,
-    /// The blocks that hold them, in order.
-    pub blocks: &'a [usize],
+    /// Where in [`DecodeKernel::blocks`] the blocks that hold them start: as many as they need, in order.
+    pub first_block: usize,
 }
 
 /// Attention of several sequences over cache planes.
@@ -110,10 +110,19 @@ pub struct DecodeKernel<'a, P> {
     /// What is done to the scores.
     pub modifiers: Modifiers<'a>,
     /// The sequences.
-    pub sequences: &'a [DecodeSequence<'a>],
+    pub sequences: &'a [DecodeSequence],
+    /// The blocks of all sequences, each at least once; the same in all planes.
+    pub blocks: &'a [usize],
 }
 
-impl<P> DecodeKernel<'_, P> {
+impl<'a, P> DecodeKernel<'a, P> {
+    /// The blocks of one of the sequences.
+    #[must_use]
+    pub fn blocks_of(&self, sequence: &DecodeSequence) -> &'a [usize] {
+        let count = sequence.context_tokens.div_ceil(self.key_layout.block_size_tokens);
+        &self.blocks[sequence.first_block..][..count]
+    }
+
     /// Elements of a value.
     #[must_use]
     pub fn value_dim(&self) -> usize {
@@ -121,6 +130,33 @@ impl<P> DecodeKernel<'_, P> {
             Values::Plane { layout, .. } => layout.dim,
             Values::KeyPrefix { dim } => *dim,
         }
+    }
+}
+
+/// A bfloat16 matrix product for each head: `out[row][head] = weights[head] * rows[row][head]`, `[rows, heads, n]`.
+#[derive(Debug, Clone, Copy)]
+pub struct ProjectKernel<'a> {
+    /// `[rows, heads, k]`.
+    pub rows: &'a [bf16],
+    /// `[heads, n, k]`.
+    pub weights: &'a [bf16],
+    /// Heads, each with a weight of its own.
+    pub heads: usize,
+    /// Elements of a head's row, and of a row of its weight.
+    pub k: usize,
+}
+
+impl ProjectKernel<'_> {
+    /// How many rows there are.
+    #[must_use]
+    pub const fn num_rows(&self) -> usize {
+        self.rows.len() / (self.heads * self.k)
+    }
+
+    /// Elements of a head's result: `n`.
+    #[must_use]
+    pub const fn out_dim(&self) -> usize {
+        self.weights.len() / (self.heads * self.k)
     }
 }
 

@@ -13,7 +13,8 @@ mod plane;
 pub use detect::installed_generation;
 pub use error::DeviceError;
 pub use kernel::{
-    DecodeKernel, DecodeSequence, Fp8Prefill, HeadScales, Modifiers, PrefillKernel, QueryScale, Values,
+    DecodeKernel, DecodeSequence, Fp8Prefill, HeadScales, Modifiers, PrefillKernel, ProjectKernel,
+    QueryScale, Values,
 };
 pub use plane::{PlaneLayout, StorageDtype};
 
@@ -114,9 +115,9 @@ pub trait Device: Send + Sync {
     /// The device failed.
     fn decode(&self, kernel: &DecodeKernel<'_, Self::Plane>, out: &mut [f32]) -> Result<(), DeviceError>;
 
-    /// A bfloat16 matrix product on the matrix engine: `a [m, k]` times `b [n, k]` transposed, rounded to bfloat16.
+    /// Bfloat16 matrix products on the matrix engine, one for each head, rounded to bfloat16.
     ///
     /// # Errors
     /// The device failed.
-    fn project(&self, a: &[bf16], b: &[bf16], k: usize, out: &mut [bf16]) -> Result<(), DeviceError>;
+    fn project(&self, kernel: &ProjectKernel<'_>, out: &mut [bf16]) -> Result<(), DeviceError>;
 }

@@ -18,6 +18,7 @@ mod numbers;
 mod agreement;
 mod bits;
 mod errors;
+mod prepared;
 mod public_bugs;
 mod shapes;
 mod storage;

@@ -4,7 +4,7 @@ use gaudi_kv::Generation;
 use gaudi_kv::cache::{BlockCache, CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
 use gaudi_kv::device::{
-    DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, StorageDtype,
+    DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel, StorageDtype,
 };
 use half::bf16;
 
@@ -426,7 +426,7 @@ impl Device for Scaleless {
         Ok(())
     }
 
-    fn project(&self, _: &[bf16], _: &[bf16], _: usize, _: &mut [bf16]) -> Result<(), DeviceError> {
+    fn project(&self, _: &ProjectKernel<'_>, _: &mut [bf16]) -> Result<(), DeviceError> {
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use half::bf16;
 
 use super::storage::EmulatedPlane;
 use crate::Generation;
-use crate::device::{DecodeSequence, DeviceError, HeadScales, PlaneLayout};
+use crate::device::{DeviceError, HeadScales, PlaneLayout};
 use crate::fp8::{Format, Quantizer};
 use crate::mme::{Elements, Matrix, MmeError};
 
@@ -33,16 +33,15 @@ impl<'a> HeadRows<'a> {
         generation: Generation,
         layout: &PlaneLayout,
         plane: &'a EmulatedPlane,
-        sequence: &DecodeSequence<'_>,
+        (blocks, context_tokens): (&[usize], usize),
         head: usize,
         dim: usize,
     ) -> Self {
         let size = layout.block_size_tokens;
-        let runs: Vec<(usize, usize)> = (0..sequence.context_tokens.div_ceil(size))
-            .map(|number| {
-                let start = sequence.blocks[number] * size * layout.row() + head * layout.dim;
-                (start, size.min(sequence.context_tokens - number * size))
-            })
+        let starts = blocks.iter().map(|block| block * size * layout.row() + head * layout.dim);
+        let runs: Vec<(usize, usize)> = starts
+            .enumerate()
+            .map(|(number, start)| (start, size.min(context_tokens - number * size)))
             .collect();
         let store = match plane {
             EmulatedPlane::Fp8(codes) => Store::Codes(codes, Format::kv_cache(generation)),
@@ -54,7 +53,7 @@ impl<'a> HeadRows<'a> {
                     .flat_map(|(start, rows)| (0..*rows).map(move |row| start + row * layout.row()));
                 let gathered =
                     rows.flat_map(|at| values[at..at + dim].iter().map(|v| bf16::from_f32(*v))).collect();
-                let runs = vec![(0, sequence.context_tokens)];
+                let runs = vec![(0, context_tokens)];
                 return Self { store: Store::Values(Cow::Owned(gathered)), runs, dim, stride: dim };
             }
         };

@@ -4,6 +4,7 @@ mod attention;
 mod fast;
 mod head_rows;
 mod products;
+mod project;
 mod query;
 mod softmax;
 mod storage;
@@ -14,11 +15,10 @@ use half::bf16;
 use rayon::prelude::*;
 
 use super::{
-    DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, StorageDtype, Values,
+    DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel, StorageDtype,
+    Values,
 };
 use crate::Generation;
-use crate::fp8::bf16_from_f32_slice;
-use crate::mme::{Elements, Matrix, Right};
 
 use attention::{Attend, Side};
 use head_rows::{HeadRows, QuantizedRows};
@@ -85,15 +85,16 @@ impl Emulated {
         let generation = self.generation;
         let mut tasks = Vec::with_capacity(kernel.sequences.len() * kv_heads);
         for sequence in kernel.sequences {
+            let context = (kernel.blocks_of(sequence), sequence.context_tokens);
             for kv_head in 0..kv_heads {
                 let key_dequant = kernel.key_dequant.of(kv_head);
                 let value = match &kernel.values {
                     Values::Plane { layout, plane, dequant } => Side {
-                        rows: HeadRows::of_plane(generation, layout, plane, sequence, kv_head, layout.dim),
+                        rows: HeadRows::of_plane(generation, layout, plane, context, kv_head, layout.dim),
                         dequant: dequant.of(kv_head),
                     },
                     Values::KeyPrefix { dim } => Side {
-                        rows: HeadRows::of_plane(generation, layout, kernel.key, sequence, kv_head, *dim),
+                        rows: HeadRows::of_plane(generation, layout, kernel.key, context, kv_head, *dim),
                         dequant: key_dequant,
                     },
                 };
@@ -109,7 +110,7 @@ impl Emulated {
                     query_scale: is_fp8.then_some(kernel.query_scale),
                     key: Side {
                         rows: HeadRows::of_plane(
-                            generation, layout, kernel.key, sequence, kv_head, layout.dim,
+                            generation, layout, kernel.key, context, kv_head, layout.dim,
                         ),
                         dequant: key_dequant,
                     },
@@ -232,16 +233,7 @@ impl Device for Emulated {
         }
     }
 
-    fn project(&self, a: &[bf16], b: &[bf16], k: usize, out: &mut [bf16]) -> Result<(), DeviceError> {
-        let (m, n) = (a.len() / k, b.len() / k);
-        let mut accumulators = vec![0.0; m * n];
-        let right = [Matrix::new(Elements::Bf16(b), n, k)?];
-        self.products.multiply(
-            Matrix::new(Elements::Bf16(a), m, k)?,
-            Right::NByK(&right),
-            &mut accumulators,
-        )?;
-        bf16_from_f32_slice(&accumulators, out)?;
-        Ok(())
+    fn project(&self, kernel: &ProjectKernel<'_>, out: &mut [bf16]) -> Result<(), DeviceError> {
+        project::project(&self.products, kernel, out)
     }
 }

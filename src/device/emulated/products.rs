@@ -2,7 +2,7 @@
 
 use super::Mode;
 use crate::Generation;
-use crate::mme::{Gemm, Matrix, MatrixMut, MmeError, Right};
+use crate::mme::{Gemm, Matrix, MatrixMut, MmeError, Product, Right};
 
 /// The matrix engine, exact or with float accumulation.
 #[derive(Debug, Clone, Copy)]
@@ -23,10 +23,14 @@ impl Products {
     /// `a * b` as float32 accumulators, `[m, n]`.
     pub(super) fn multiply(&self, a: Matrix<'_>, b: Right<'_>, out: &mut [f32]) -> Result<(), MmeError> {
         let (rows, (_, cols)) = (a.rows(), b.shape()?);
-        let out = MatrixMut::new(out, rows, cols)?;
+        self.multiply_all(&mut [Product { a, b, out: MatrixMut::new(out, rows, cols)? }])
+    }
+
+    /// Several products at once.
+    pub(super) fn multiply_all(&self, products: &mut [Product<'_>]) -> Result<(), MmeError> {
         match self.mode {
-            Mode::Exact => self.gemm.exact(a, b, out),
-            Mode::Fast => self.gemm.fast(a, b, out),
+            Mode::Exact => self.gemm.exact_batch(products),
+            Mode::Fast => self.gemm.fast_batch(products),
         }
     }
 }

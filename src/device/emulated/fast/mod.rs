@@ -55,7 +55,7 @@ pub(super) fn exponentials(numbers: &mut [f32]) {
 }
 
 /// How the work of a sequence is cut: KV heads and query rows of a task.
-fn cut(kernel: &DecodeKernel<'_, EmulatedPlane>, sequence: &DecodeSequence<'_>) -> (usize, usize) {
+fn cut(kernel: &DecodeKernel<'_, EmulatedPlane>, sequence: &DecodeSequence) -> (usize, usize) {
     let kv_heads = kernel.key_layout.heads;
     let rows = sequence.tokens * (kernel.num_heads / kv_heads);
     let threads = rayon::current_num_threads();

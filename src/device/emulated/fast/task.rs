@@ -26,7 +26,7 @@ pub(super) struct Decode<'k> {
 /// Query rows are those of a KV head, `[tokens, group]`.
 pub(super) struct Task<'k> {
     pub(super) decode: &'k Decode<'k>,
-    pub(super) sequence: &'k DecodeSequence<'k>,
+    pub(super) sequence: &'k DecodeSequence,
     pub(super) heads: Range<usize>,
     pub(super) rows: Range<usize>,
 }
@@ -64,15 +64,14 @@ impl<'k> Task<'k> {
     fn key_rows(&self) -> PlaneRows<'k> {
         let kernel = self.decode.kernel;
         let (plane, layout) = (kernel.key, kernel.key_layout);
-        PlaneRows { plane, layout, dim: layout.dim, blocks: self.sequence.blocks }
+        PlaneRows { plane, layout, dim: layout.dim, blocks: kernel.blocks_of(self.sequence) }
     }
 
     /// The values, and what multiplies the product with them.
     fn value_rows(&self) -> (PlaneRows<'k>, &'k HeadScales) {
         match &self.decode.kernel.values {
             Values::Plane { layout, plane, dequant } => {
-                let rows = PlaneRows { plane, layout, dim: layout.dim, blocks: self.sequence.blocks };
-                (rows, dequant)
+                (PlaneRows { plane, layout, dim: layout.dim, ..self.key_rows() }, dequant)
             }
             Values::KeyPrefix { dim } => {
                 (PlaneRows { dim: *dim, ..self.key_rows() }, self.decode.kernel.key_dequant)

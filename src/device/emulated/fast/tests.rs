@@ -140,24 +140,16 @@ impl Case {
         // Blocks in an order of no kind: a step of 7 or 5, coprime to their number.
         let step = if num_blocks.is_multiple_of(7) { 5 } else { 7 };
         let step = if num_blocks.is_multiple_of(step) { 1 } else { step };
-        let mut next = 0;
-        let tables: Vec<Vec<usize>> = self
+        let blocks: Vec<usize> = (0..needed).map(|n| n * step % num_blocks).collect();
+        let (mut first_token, mut first_block) = (0, 0);
+        let sequences: Vec<DecodeSequence> = self
             .sequences
             .iter()
-            .map(|(_, len)| {
-                let table = (next..next + len.div_ceil(size)).map(|n| n * step % num_blocks).collect();
-                next += len.div_ceil(size);
-                table
-            })
-            .collect();
-        let mut first_token = 0;
-        let sequences: Vec<DecodeSequence<'_>> = self
-            .sequences
-            .iter()
-            .zip(&tables)
-            .map(|((tokens, len), blocks)| {
-                let sequence = DecodeSequence { first_token, tokens: *tokens, context_tokens: *len, blocks };
+            .map(|(tokens, len)| {
+                let sequence =
+                    DecodeSequence { first_token, tokens: *tokens, context_tokens: *len, first_block };
                 first_token += tokens;
+                first_block += len.div_ceil(size);
                 sequence
             })
             .collect();
@@ -191,6 +183,7 @@ impl Case {
                 sinks: self.sinks.then_some(&sinks),
             },
             sequences: &sequences,
+            blocks: &blocks,
         };
         let mut expected = vec![f32::NAN; first_token * num_heads * kernel.value_dim()];
         device.decode_by_products(&kernel, &mut expected).unwrap();
