@@ -19,4 +19,15 @@ pub enum DeviceError {
     /// A conversion that cannot be made.
     #[error(transparent)]
     Fp8(#[from] Fp8Error),
+    /// A Gaudi, or the way to it, failed.
+    #[cfg(feature = "hpu")]
+    #[error(transparent)]
+    Hpu(Box<super::hpu::HpuError>),
+}
+
+#[cfg(feature = "hpu")]
+impl From<super::hpu::HpuError> for DeviceError {
+    fn from(error: super::hpu::HpuError) -> Self {
+        Self::Hpu(Box::new(error))
+    }
 }

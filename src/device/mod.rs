@@ -7,6 +7,8 @@
 mod detect;
 pub mod emulated;
 mod error;
+#[cfg(feature = "hpu")]
+pub mod hpu;
 mod kernel;
 mod plane;
 

@@ -23,6 +23,8 @@ use crate::Generation;
 use attention::{Attend, Side};
 use head_rows::{HeadRows, QuantizedRows};
 use products::Products;
+#[cfg(feature = "hpu")]
+pub(super) use query::quant_by_amax;
 pub use storage::EmulatedPlane;
 
 /// How products are accumulated. What is quantized, and every code in a cache, is the same in both.

@@ -5,7 +5,6 @@
 //! bucket up cannot be told from the outside: their ids name the zero row behind a plane, and no query sees them.
 
 use super::{Dtype, Graph, Id, Params};
-use crate::device::hpu::buckets::ScaleShape;
 use crate::device::hpu::kernels::Fp8View;
 use crate::device::{PlaneLayout, StorageDtype};
 
@@ -81,7 +80,7 @@ impl Attend {
         let graph = &mut Graph::new("attend");
         let f32s = |graph: &mut Graph, name: &str, shape: [usize; 4]| graph.input(name, Dtype::F32, &shape);
         let of_row = [batch, heads, rows, 1];
-        let of_head = ScaleShape::PerHead.of_heads(heads);
+        let of_head = [1, heads, 1, 1];
         let of_entry = [batch, 1, rows, 1];
         let one = [1, 1, 1, 1];
 
@@ -100,7 +99,7 @@ impl Attend {
             let dequant = f32s(graph, "q_dequant", of_row);
             scores = graph.elementwise("mult", Dtype::F32, &[scores, dequant]);
         }
-        let key_dequant = graph.input("key_dequant", Dtype::F32, &[&[1], &of_head[..], &[1]].concat()[1..]);
+        let key_dequant = f32s(graph, "key_dequant", of_head);
         scores = graph.elementwise("mult", Dtype::F32, &[scores, key_dequant]);
         scores = Self::rounded(graph, scores);
         let softmax_scale = f32s(graph, "softmax_scale", one);
@@ -119,7 +118,7 @@ impl Attend {
             let bias = graph.elementwise("mult", Dtype::F32, &[slope, distance]);
             scores = graph.elementwise("sub", Dtype::F32, &[scores, bias]);
         }
-        let mut less = |graph: &mut Graph, a: Id, b: Id| {
+        let less = |graph: &mut Graph, a: Id, b: Id| {
             graph.node("less_fwd_f32", &[a, b], Params::none(), Dtype::I8, &[batch, 1, rows, keys])
         };
         let end = f32s(graph, "end", of_entry);
@@ -173,7 +172,7 @@ impl Attend {
             let dequant = f32s(graph, "prob_dequant", one);
             out = graph.elementwise("mult", Dtype::F32, &[out, dequant]);
         }
-        let value_dequant = f32s(graph, "value_dequant", [1, heads, 1, 1]);
+        let value_dequant = f32s(graph, "value_dequant", of_head);
         out = graph.elementwise("mult", Dtype::F32, &[out, value_dequant]);
         out = Self::rounded(graph, out);
         out = graph.elementwise("div", Dtype::F32, &[out, sum]);

@@ -20,7 +20,7 @@ pub(in crate::device::hpu) struct HostMemory {
 unsafe impl Send for HostMemory {}
 
 impl HostMemory {
-    /// `bytes` of pinned memory, zeroed.
+    /// `bytes` of pinned memory. What it holds is undefined until it is filled.
     pub(in crate::device::hpu) fn allocate(device: &Arc<Device>, bytes: usize) -> Result<Self, CallFailure> {
         let api = device.api();
         let mut pointer = std::ptr::null_mut();
@@ -28,9 +28,7 @@ impl HostMemory {
         let status =
             unsafe { (api.functions().synHostMalloc)(device.id(), bytes as u64, 0, &raw mut pointer) };
         api.check("synHostMalloc", status, || format!("{bytes} bytes"))?;
-        let mut memory = Self { device: Arc::clone(device), pointer, len: bytes };
-        memory.fill(0, bytes);
-        Ok(memory)
+        Ok(Self { device: Arc::clone(device), pointer, len: bytes })
     }
 
     pub(in crate::device::hpu) fn len(&self) -> usize {
@@ -41,14 +39,12 @@ impl HostMemory {
         self.pointer as u64
     }
 
-    /// Sets the first `len` bytes.
+    /// Fills the first `len` bytes with a word, over and over.
     ///
     /// # Panics
     /// There are fewer.
-    pub(in crate::device::hpu) fn fill(&mut self, byte: u8, len: usize) {
-        assert!(len <= self.len, "a fill within its buffer");
-        // SAFETY: the range is inside of the allocation.
-        unsafe { std::ptr::write_bytes(self.pointer.cast::<u8>(), byte, len) }
+    pub(in crate::device::hpu) fn fill(&mut self, word: u16, len: usize) {
+        self.write(0, &word.to_le_bytes().repeat(len.div_ceil(2))[..len]);
     }
 
     /// Copies bytes in, at `offset`.
