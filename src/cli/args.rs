@@ -8,6 +8,8 @@ use gaudi_kv::checkpoint::TensorParallel;
 use gaudi_kv::device::emulated::Mode;
 use gaudi_kv::scales::{CacheDtypeRequest, MlaScale, Options, QMissing, SkipLayer};
 
+use super::device::Device;
+
 /// FP8 KV caches for Intel Gaudi.
 #[derive(Debug, Parser)]
 #[command(version, about, arg_required_else_help = true)]
@@ -30,13 +32,26 @@ pub(super) enum Command {
                             unreadable input.\nVLLM_SCALE_ADJUSTMENT, where set, overrides the decision on adjustment."
     )]
     Inspect(InspectArguments),
-    /// Run a model's KV caches on the emulated device and compare attention with float64
+    /// Run a model's KV caches on a Gaudi, or its arithmetic on the CPU, and compare attention with float64
     #[command(
         after_help = "Exit codes: 0 whatever the verdict, 1 the model has errors (or warnings under --strict), 2 bad \
                             usage or unreadable input.\nVLLM_SCALE_ADJUSTMENT, where set, overrides the decision on \
                             adjustment."
     )]
     Check(CheckArguments),
+    /// List the Gaudis of this machine, and what the SynapseAI library says of them
+    #[command(after_help = "Exit codes: 0 whatever there is, 2 a library that was named cannot be used, or it fails.")]
+    Devices(DevicesArguments),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DevicesArguments {
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+    /// The library to ask [default: GAUDI_KV_SYNAPSE, else where the vendor installs it]
+    #[arg(long, value_name = "PATH")]
+    pub(super) library: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -60,9 +75,9 @@ pub(super) struct CheckArguments {
     /// Captured activations, safetensors: layers.N.{q,k,v} or layers.N.{q_nope,q_pe,kv_c,k_pe} [default: synthetic ones]
     #[arg(long, value_name = "FILE")]
     pub(super) activations: Option<PathBuf>,
-    /// How products are accumulated: as the device does, bit for bit, or in float
-    #[arg(long, value_enum, default_value_t = Accumulation::Exact)]
-    pub(super) mode: Accumulation,
+    /// How an emulated device accumulates products: as a Gaudi does, bit for bit, or in float [default: exact]
+    #[arg(long, value_enum)]
+    pub(super) mode: Option<Accumulation>,
     /// Also write the attention outputs, safetensors: layers.N.prefill and layers.N.decode
     #[arg(long, value_name = "FILE")]
     pub(super) outputs: Option<PathBuf>,
@@ -86,9 +101,10 @@ impl From<Accumulation> for Mode {
 /// What an inspection can be asked for.
 #[derive(Debug, Args)]
 pub(super) struct InspectOptions {
-    /// The device to decide for [default: the Gaudi of this machine, else gaudi2]
-    #[arg(long, value_enum)]
-    device: Option<Device>,
+    /// The device: a Gaudi of this machine (hpu, hpu:MODULE), or one emulated on the CPU (gaudi2, gaudi3) [default: the
+    /// Gaudi of this machine, else gaudi2]
+    #[arg(long, value_name = "gaudi2|gaudi3|hpu|hpu:MODULE")]
+    pub(super) device: Option<Device>,
     /// The type of the KV cache; auto follows what the checkpoint's config declares
     #[arg(long, value_enum, default_value_t = CacheDtype::Auto)]
     kv_cache_dtype: CacheDtype,
@@ -113,12 +129,6 @@ pub(super) struct InspectOptions {
     /// Warnings count as errors
     #[arg(long)]
     pub(super) strict: bool,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Device {
-    Gaudi2,
-    Gaudi3,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -155,14 +165,10 @@ fn parse_skip_layer(text: &str) -> Result<SkipLayer, String> {
 }
 
 impl InspectOptions {
-    /// The library's options. `installed` is this machine's Gaudi; `scale_adjustment` the environment's wish.
-    pub(super) fn resolve(&self, installed: Option<Generation>, scale_adjustment: Option<bool>) -> Options {
+    /// The library's options, for a device. `scale_adjustment` is the environment's wish.
+    pub(super) fn resolve(&self, device: Generation, scale_adjustment: Option<bool>) -> Options {
         Options {
-            device: match self.device {
-                Some(Device::Gaudi2) => Generation::Gaudi2,
-                Some(Device::Gaudi3) => Generation::Gaudi3,
-                None => installed.unwrap_or(Generation::Gaudi2),
-            },
+            device,
             kv_cache_dtype: match self.kv_cache_dtype {
                 CacheDtype::Auto => CacheDtypeRequest::Auto,
                 CacheDtype::Bf16 => CacheDtypeRequest::Bf16,
@@ -185,10 +191,5 @@ impl InspectOptions {
             verify_weights: self.verify_weights,
             strict: self.strict,
         }
-    }
-
-    /// Whether the device was left to the program.
-    pub(super) fn device_is_default(&self) -> bool {
-        self.device.is_none()
     }
 }

@@ -3,6 +3,8 @@
 mod args;
 mod check;
 mod check_table;
+mod device;
+mod devices;
 mod display;
 mod inspect;
 mod logging;
@@ -35,6 +37,14 @@ enum CommandError {
     Checkpoint(#[from] gaudi_kv::checkpoint::CheckpointError),
     #[error(transparent)]
     Check(#[from] gaudi_kv::check::CheckError),
+    #[cfg(feature = "hpu")]
+    #[error(transparent)]
+    Hpu(#[from] gaudi_kv::device::hpu::HpuError),
+    #[cfg(not(feature = "hpu"))]
+    #[error("this program is built without the feature hpu, so it cannot use a Gaudi")]
+    NoHpu,
+    #[error("--mode is for an emulated device; a Gaudi accumulates products in its own way")]
+    ModeOfGaudi,
     #[error("cannot write {what}: {source}")]
     Write { what: String, source: io::Error },
 }
@@ -46,6 +56,7 @@ pub fn run() -> ExitCode {
     let result = match &arguments.command {
         Command::Inspect(inspect) => inspect::run(inspect, arguments.quiet > 0),
         Command::Check(check) => check::run(check, arguments.quiet > 0),
+        Command::Devices(devices) => devices::run(devices),
     };
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

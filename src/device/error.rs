@@ -31,3 +31,15 @@ impl From<super::hpu::HpuError> for DeviceError {
         Self::Hpu(Box::new(error))
     }
 }
+
+impl DeviceError {
+    /// Whether it is the device that failed, and not what it was given that does not fit.
+    #[must_use]
+    pub const fn is_of_the_device(&self) -> bool {
+        match self {
+            #[cfg(feature = "hpu")]
+            Self::Hpu(_) => true,
+            Self::OutOfMemory { .. } | Self::Mme(_) | Self::Fp8(_) => false,
+        }
+    }
+}

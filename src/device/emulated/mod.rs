@@ -15,7 +15,7 @@ use half::bf16;
 use rayon::prelude::*;
 
 use super::{
-    DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel, StorageDtype,
+    Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel, StorageDtype,
     Values,
 };
 use crate::Generation;
@@ -131,6 +131,10 @@ impl Device for Emulated {
 
     fn generation(&self) -> Generation {
         self.generation
+    }
+
+    fn backend(&self) -> Backend {
+        Backend::Emulated(self.mode)
     }
 
     fn description(&self) -> String {

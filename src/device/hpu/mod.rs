@@ -34,7 +34,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use half::bf16;
 
-use super::{DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel};
+use super::{Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel};
 use crate::Generation;
 
 use attention::Scratch;
@@ -141,6 +141,10 @@ impl Device for Hpu {
 
     fn generation(&self) -> Generation {
         self.shared.generation
+    }
+
+    fn backend(&self) -> Backend {
+        Backend::Hpu
     }
 
     fn description(&self) -> String {
