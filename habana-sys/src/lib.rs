@@ -19,7 +19,16 @@
 )]
 mod bindings;
 #[rustfmt::skip]
-#[allow(non_camel_case_types, non_snake_case, missing_docs, unsafe_code, clippy::all, clippy::pedantic, reason = "generated")]
+#[allow(
+    missing_docs,
+    non_camel_case_types,
+    non_snake_case,
+    unsafe_code,
+    clippy::all,
+    clippy::pedantic,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
 mod functions;
 mod library;
 mod status;

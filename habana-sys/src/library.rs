@@ -1,6 +1,9 @@
 //! Finding and loading `libSynapse.so`.
 
-#![allow(unsafe_code, reason = "loading a library runs its code, and nothing records the types of its functions")]
+#![allow(
+    unsafe_code,
+    reason = "loading a library runs its code, and nothing records the types of its functions"
+)]
 
 use std::ffi::OsString;
 use std::ops::Deref;
@@ -153,7 +156,8 @@ fn load(candidate: &Path, origin: Origin) -> Result<Library, Failure> {
     // SAFETY: the types are those of the SynapseAI API, which is what a library of these names exports.
     let found = unsafe { Functions::resolve(&mut symbols) };
     let Some(functions) = found else { return Err(Failure::Lacks(symbols.into_missing())) };
-    let path = mapped_file(functions.synInitialize as *const () as usize).unwrap_or_else(|| candidate.to_path_buf());
+    let path =
+        mapped_file(functions.synInitialize as *const () as usize).unwrap_or_else(|| candidate.to_path_buf());
     // Never unloaded, so that the table is good for the life of the process.
     std::mem::forget(handle);
     Ok(Library { functions, path, origin })

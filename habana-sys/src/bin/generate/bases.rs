@@ -18,9 +18,11 @@ pub(crate) fn flatten(file: &mut File) -> Result<(), String> {
         let mut flat = Punctuated::new();
         for field in std::mem::take(&mut fields.named) {
             if field.ident.as_ref().is_some_and(|name| name == BASE) {
-                let base = type_name(&field.ty).ok_or_else(|| format!("{}: a base without a name", item.ident))?;
+                let base =
+                    type_name(&field.ty).ok_or_else(|| format!("{}: a base without a name", item.ident))?;
                 // Bases stand before what extends them, as they do in C++.
-                let inherited = known.get(&base).ok_or_else(|| format!("{}: unknown base {base}", item.ident))?;
+                let inherited =
+                    known.get(&base).ok_or_else(|| format!("{}: unknown base {base}", item.ident))?;
                 flat.extend(inherited.iter().cloned());
             } else {
                 flat.push(field);

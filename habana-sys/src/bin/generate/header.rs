@@ -40,13 +40,19 @@ const TYPES: &[&str] = &[
     "ns_LayerNormKernel(_|::)ParamsRmsNorm",
 ];
 
-/// Integer macros whose value does not say their type.
+/// What bindgen cannot tell by itself.
 #[derive(Debug)]
-struct Widths;
+struct Hints;
 
-impl ParseCallbacks for Widths {
+impl ParseCallbacks for Hints {
+    /// The type of a macro whose value does not show it.
     fn int_macro(&self, name: &str, _value: i64) -> Option<IntKind> {
         (name == "TENSOR_INVALID_ID").then_some(IntKind::U64)
+    }
+
+    /// Without the mark of a comment that stands behind what it explains.
+    fn process_comment(&self, comment: &str) -> Option<String> {
+        comment.strip_prefix('<').map(ToOwned::to_owned)
     }
 }
 
@@ -69,7 +75,7 @@ pub(crate) fn bindings(source: &Source) -> Result<syn::File, String> {
         .default_enum_style(EnumVariation::NewType { is_bitfield: false, is_global: false })
         .derive_default(true)
         .use_core()
-        .parse_callbacks(Box::new(Widths))
+        .parse_callbacks(Box::new(Hints))
         .allowlist_function("syn[A-Z].*");
     for pattern in CONSTANTS {
         builder = builder.allowlist_var(pattern);

@@ -19,13 +19,17 @@ pub(crate) fn take_functions(file: &mut File) -> Result<File, String> {
     let mut kept = Vec::new();
     for item in std::mem::take(&mut file.items) {
         match item {
-            Item::ForeignMod(ItemForeignMod { items, .. }) => functions.extend(items.into_iter().filter_map(function)),
+            Item::ForeignMod(ItemForeignMod { items, .. }) => {
+                functions.extend(items.into_iter().filter_map(function))
+            }
             other => kept.push(other),
         }
     }
     file.items = kept;
-    let absent: Vec<_> =
-        required::REQUIRED.into_iter().filter(|name| functions.iter().all(|f| f.signature.ident != name)).collect();
+    let absent: Vec<_> = required::REQUIRED
+        .into_iter()
+        .filter(|name| functions.iter().all(|f| f.signature.ident != name))
+        .collect();
     if !absent.is_empty() {
         return Err(format!("the header lacks functions that are required: {}", absent.join(", ")));
     }
@@ -70,7 +74,8 @@ fn table(functions: &[Function]) -> TokenStream {
             false => quote! { #(#docs)* pub #name: Option<#ty> },
         }
     });
-    let (names, types): (Vec<_>, Vec<_>) = required.iter().map(|f| (&f.signature.ident, type_name(f))).unzip();
+    let (names, types): (Vec<_>, Vec<_>) =
+        required.iter().map(|f| (&f.signature.ident, type_name(f))).unzip();
     let others: Vec<_> = optional.iter().map(|f| &f.signature.ident).collect();
     let (words, other_words) = (words(&names), words(&others));
     quote! {
