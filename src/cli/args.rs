@@ -40,7 +40,9 @@ pub(super) enum Command {
     )]
     Check(CheckArguments),
     /// List the Gaudis of this machine, and what the SynapseAI library says of them
-    #[command(after_help = "Exit codes: 0 whatever there is, 2 a library that was named cannot be used, or it fails.")]
+    #[command(
+        after_help = "Exit codes: 0 whatever there is, 2 a library that was named cannot be used, or it fails."
+    )]
     Devices(DevicesArguments),
 }
 

@@ -48,7 +48,11 @@ pub(super) fn run(arguments: &CheckArguments, is_quiet: bool) -> Result<Outcome,
         write_outputs(path, &outputs)?;
     }
     if arguments.inspect.json {
-        write_result(&to_json(&Checked { inspection: &inspection, backend: chosen.backend(), check: &checked })?)?;
+        write_result(&to_json(&Checked {
+            inspection: &inspection,
+            backend: chosen.backend(),
+            check: &checked,
+        })?)?;
     } else {
         write_result(&check_table::render(&inspection, &checked))?;
     }

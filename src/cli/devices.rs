@@ -63,11 +63,11 @@ pub(super) fn run(arguments: &DevicesArguments) -> Result<Outcome, CommandError>
 
 #[cfg(feature = "hpu")]
 fn library(arguments: &DevicesArguments) -> Result<(Option<Library>, Option<String>), CommandError> {
-    use gaudi_kv::device::hpu::{HpuError, HpuOptions, reported_modules};
+    use gaudi_kv::device::hpu::{HpuOptions, reported_modules};
     let options = HpuOptions { library: arguments.library.clone(), ..HpuOptions::default() };
     let report = match reported_modules(&options) {
         Ok(report) => report,
-        Err(HpuError::Load(error)) if !error.is_of_choice() => return Ok((None, Some(error.to_string()))),
+        Err(error) if error.is_of_a_search() => return Ok((None, Some(error.to_string()))),
         Err(error) => return Err(error.into()),
     };
     let modules = report.modules.map(|modules| {

@@ -54,10 +54,7 @@ pub(super) fn inspect_with_bar(
 }
 
 /// The options, with the machine's device and the environment taken in. A device that nobody chose is said.
-pub(super) fn options(
-    arguments: &InspectOptions,
-    is_quiet: bool,
-) -> Result<(Options, Chosen), CommandError> {
+pub(super) fn options(arguments: &InspectOptions, is_quiet: bool) -> Result<(Options, Chosen), CommandError> {
     let chosen = Chosen::new(arguments.device, installed_generation(), is_quiet)?;
     let wish =
         std::env::var_os(SCALE_ADJUSTMENT_ENV).map(|value| parse_scale_adjustment(&value.to_string_lossy()));

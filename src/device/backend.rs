@@ -35,10 +35,10 @@ impl Backend {
 }
 
 impl fmt::Display for Backend {
-    /// `emulated, exact arithmetic`, or `through SynapseAI`.
+    /// `exact arithmetic, emulated`, or `through SynapseAI`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Emulated(mode) => write!(f, "emulated, {mode} arithmetic"),
+            Self::Emulated(mode) => write!(f, "{mode} arithmetic, emulated"),
             Self::Hpu => f.write_str("through SynapseAI"),
         }
     }

@@ -3,7 +3,10 @@
 use gaudi_kv::Generation;
 use gaudi_kv::cache::{BlockCache, CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
-use gaudi_kv::device::{Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel, StorageDtype,};
+use gaudi_kv::device::{
+    Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel,
+    StorageDtype,
+};
 use half::bf16;
 
 use crate::cases::Scale;

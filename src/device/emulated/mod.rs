@@ -15,8 +15,8 @@ use half::bf16;
 use rayon::prelude::*;
 
 use super::{
-    Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel, StorageDtype,
-    Values,
+    Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel,
+    StorageDtype, Values,
 };
 use crate::Generation;
 

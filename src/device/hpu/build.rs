@@ -1,6 +1,7 @@
 //! From a description to a recipe.
 
 use std::ffi::CString;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use habana_sys::synDeviceType;
@@ -12,7 +13,7 @@ use super::synapse::{self, Api, Recipe, Section, Tensor, create_node};
 /// Builds the graph and compiles it.
 pub(super) fn compile(api: &Arc<Api>, device_type: synDeviceType, graph: &Graph) -> Result<Recipe, HpuError> {
     let built = synapse::Graph::create(api, device_type)?;
-    let mut sections: Vec<Option<Arc<Section>>> = Vec::with_capacity(graph.tensors.len());
+    let mut sections: Vec<Option<Rc<Section>>> = Vec::with_capacity(graph.tensors.len());
     let mut tensors = Vec::with_capacity(graph.tensors.len());
     for spec in &graph.tensors {
         let section = match spec.place {

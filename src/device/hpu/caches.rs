@@ -41,9 +41,7 @@ pub(super) fn index_bytes(values: impl IntoIterator<Item = usize>) -> Operand<'s
 fn multipliers(heads: usize, scales: &HeadScales) -> (ScaleShape, Operand<'static>) {
     match scales {
         HeadScales::One(scale) => (ScaleShape::One, f32_bytes([*scale])),
-        HeadScales::PerHead(_) => {
-            (ScaleShape::PerHead, f32_bytes((0..heads).map(|head| scales.of(head))))
-        }
+        HeadScales::PerHead(_) => (ScaleShape::PerHead, f32_bytes((0..heads).map(|head| scales.of(head)))),
     }
 }
 

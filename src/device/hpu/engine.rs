@@ -100,7 +100,12 @@ impl Engine {
         let ones: Vec<u8> = [bf16::ONE; MARK].iter().flat_map(|one| one.to_le_bytes()).collect();
         engine.mark.host.write(0, &ones);
         engine.link.stream.upload(&engine.mark.host, ones.len(), (&engine.mark_input, 0))?;
-        engine.link.until_holds((&engine.mark_input, 0), &ones, &mut engine.outputs.host, "a first upload")?;
+        engine.link.until_holds(
+            (&engine.mark_input, 0),
+            &ones,
+            &mut engine.outputs.host,
+            "a first upload",
+        )?;
         Ok(engine)
     }
 
@@ -186,11 +191,7 @@ impl Engine {
     }
 
     /// Runs a recipe whose result may be any bytes.
-    pub(super) fn fetch(
-        &mut self,
-        compiled: &Compiled,
-        operands: &[Named<'_>],
-    ) -> Result<Vec<u8>, HpuError> {
+    pub(super) fn fetch(&mut self, compiled: &Compiled, operands: &[Named<'_>]) -> Result<Vec<u8>, HpuError> {
         let bytes = compiled.output().map_or(0, |spec| spec.bytes());
         self.outputs.grow(&self.device, "results", bytes)?;
         let mut addresses = self.upload(operands)?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use habana_sys::{LoadError, synStatus};
+use habana_sys::{LoadError, Origin, synStatus};
 
 /// A call into SynapseAI that did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -137,6 +137,14 @@ pub enum HpuError {
 }
 
 impl HpuError {
+    /// Whether no library was found and none had been named, so that there is nothing wrong with a choice.
+    #[must_use]
+    pub fn is_of_a_search(&self) -> bool {
+        let Self::Load(error) = self else { return false };
+        let last = error.attempts.last().map(|attempt| attempt.origin);
+        !matches!(last, Some(Origin::Explicit | Origin::Variable))
+    }
+
     /// The failure of an allocation, told apart by its status.
     pub(super) fn of_allocation(what: &'static str, bytes: usize, failure: CallFailure) -> Self {
         match failure.status {

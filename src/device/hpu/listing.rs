@@ -70,12 +70,12 @@ pub fn reported_modules(options: &HpuOptions) -> Result<LibraryReport, HpuError>
 pub fn reported_generation(options: &HpuOptions) -> Result<Generation, HpuError> {
     let api = Api::open(options.library.as_deref())?;
     let census = Census::of(&api);
-    if let Some(module) = chosen_module(options)? {
-        if let Some(device_type) = census.device_type(module)? {
-            let unsupported =
-                || HpuError::Unsupported { name: format!("module {module}"), device_type: device_type.0 };
-            return generation_of(device_type).ok_or_else(unsupported);
-        }
+    if let Some(module) = chosen_module(options)?
+        && let Some(device_type) = census.device_type(module)?
+    {
+        let name = format!("module {module}");
+        let unsupported = || HpuError::Unsupported { name, device_type: device_type.0 };
+        return generation_of(device_type).ok_or_else(unsupported);
     }
     let device_type = first_type(&api)?;
     generation_of(device_type).ok_or_else(|| HpuError::NoDevice { library: api.path().to_owned() })

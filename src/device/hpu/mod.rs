@@ -34,7 +34,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use half::bf16;
 
-use super::{Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel};
+use super::{
+    Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel,
+};
 use crate::Generation;
 
 use attention::Scratch;

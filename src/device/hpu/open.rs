@@ -95,15 +95,8 @@ pub(super) fn open(options: &HpuOptions) -> Result<Hpu, HpuError> {
         scratch: (Scratch::default(), Scratch::default()),
     };
     api.report()?;
-    let shared = Shared {
-        generation,
-        module: asked,
-        version,
-        recipes,
-        kernels,
-        state: Mutex::new(state),
-        device,
-    };
+    let shared =
+        Shared { generation, module: asked, version, recipes, kernels, state: Mutex::new(state), device };
     info!(device = %shared, "device acquired");
     let shared = Arc::new(shared);
     *held = Arc::downgrade(&shared);

@@ -76,9 +76,8 @@ impl Device {
     pub(in crate::device::hpu) fn memory_bytes(&self) -> Result<(u64, u64), CallFailure> {
         let (mut free, mut total) = (0, 0);
         // SAFETY: both values are valid for writes.
-        let status = unsafe {
-            (self.api.functions().synDeviceGetMemoryInfo)(self.id, &raw mut free, &raw mut total)
-        };
+        let status =
+            unsafe { (self.api.functions().synDeviceGetMemoryInfo)(self.id, &raw mut free, &raw mut total) };
         self.api.check("synDeviceGetMemoryInfo", status, String::new)?;
         Ok((free, total))
     }

@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "calls into a C library")]
 
 use std::ffi::CStr;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use habana_sys::{synDeviceType, synGraphAttribute, synGraphHandle};
@@ -23,7 +24,7 @@ impl Graph {
     pub(in crate::device::hpu) fn create(
         api: &Arc<Api>,
         device_type: synDeviceType,
-    ) -> Result<Arc<Self>, CallFailure> {
+    ) -> Result<Rc<Self>, CallFailure> {
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is valid for a write.
         let status = unsafe { (api.functions().synGraphCreate)(&raw mut handle, device_type) };
@@ -35,7 +36,7 @@ impl Graph {
             (api.functions().synGraphSetAttribute)(handle, &raw const attribute, &raw const value, 1)
         };
         api.check("synGraphSetAttribute", status, || "inference".to_owned())?;
-        Ok(Arc::new(graph))
+        Ok(Rc::new(graph))
     }
 
     pub(super) fn api(&self) -> &Arc<Api> {

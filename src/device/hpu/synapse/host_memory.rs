@@ -55,11 +55,7 @@ impl HostMemory {
         assert!(offset + bytes.len() <= self.len, "a write within its buffer");
         // SAFETY: the range is inside of the allocation, which no slice overlaps.
         unsafe {
-            std::ptr::copy_nonoverlapping(
-                bytes.as_ptr(),
-                self.pointer.cast::<u8>().add(offset),
-                bytes.len(),
-            );
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.pointer.cast::<u8>().add(offset), bytes.len());
         }
     }
 

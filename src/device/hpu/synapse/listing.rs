@@ -24,10 +24,10 @@ impl Census {
     pub(in crate::device::hpu) fn count(&self, device_type: synDeviceType) -> Result<u32, CallFailure> {
         let mut count = 0;
         // SAFETY: `count` is valid for a write.
-        let status = unsafe {
-            (self.api.functions().synDeviceGetCountByDeviceType)(&raw mut count, device_type)
-        };
-        self.api.check("synDeviceGetCountByDeviceType", status, || format!("device type {}", device_type.0))?;
+        let status =
+            unsafe { (self.api.functions().synDeviceGetCountByDeviceType)(&raw mut count, device_type) };
+        self.api
+            .check("synDeviceGetCountByDeviceType", status, || format!("device type {}", device_type.0))?;
         Ok(count)
     }
 

@@ -20,9 +20,8 @@ impl DeviceMemory {
         let api = device.api();
         let mut address = 0;
         // SAFETY: `address` is valid for a write, and the device is acquired.
-        let status = unsafe {
-            (api.functions().synDeviceMalloc)(device.id(), bytes as u64, 0, 0, &raw mut address)
-        };
+        let status =
+            unsafe { (api.functions().synDeviceMalloc)(device.id(), bytes as u64, 0, 0, &raw mut address) };
         api.check("synDeviceMalloc", status, || format!("{bytes} bytes"))?;
         Ok(Self { device: Arc::clone(device), address, len: bytes })
     }

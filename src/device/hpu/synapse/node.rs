@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "calls into a C library")]
 
 use std::ffi::CString;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use habana_sys::synTensor;
 
@@ -15,7 +15,7 @@ use crate::device::hpu::graph::Node;
 /// Adds a node between tensors of the graph. Sums of a product are taken in an order of their own, however the work is
 /// split.
 pub(in crate::device::hpu) fn create_node(
-    graph: &Arc<Graph>,
+    graph: &Rc<Graph>,
     node: &Node,
     tensors: &[Tensor],
 ) -> Result<(), CallFailure> {

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "calls into a C library")]
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use habana_sys::synSectionHandle;
 
@@ -12,22 +12,22 @@ use crate::device::hpu::error::CallFailure;
 /// A persistent section of a graph.
 #[derive(Debug)]
 pub(in crate::device::hpu) struct Section {
-    graph: Arc<Graph>,
+    graph: Rc<Graph>,
     handle: synSectionHandle,
 }
 
 impl Section {
-    pub(in crate::device::hpu) fn create(graph: &Arc<Graph>) -> Result<Arc<Self>, CallFailure> {
+    pub(in crate::device::hpu) fn create(graph: &Rc<Graph>) -> Result<Rc<Self>, CallFailure> {
         let api = graph.api();
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is valid for a write, and the graph exists.
         let status = unsafe { (api.functions().synSectionCreate)(&raw mut handle, 0, graph.handle()) };
         api.check("synSectionCreate", status, String::new)?;
-        let section = Self { graph: Arc::clone(graph), handle };
+        let section = Self { graph: Rc::clone(graph), handle };
         // SAFETY: the section exists.
         let status = unsafe { (api.functions().synSectionSetPersistent)(handle, true) };
         api.check("synSectionSetPersistent", status, String::new)?;
-        Ok(Arc::new(section))
+        Ok(Rc::new(section))
     }
 
     pub(super) fn handle(&self) -> synSectionHandle {

@@ -27,8 +27,7 @@ impl Stream {
         let api = device.api();
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is valid for a write, and the device is acquired.
-        let status =
-            unsafe { (api.functions().synStreamCreateGeneric)(&raw mut handle, device.id(), 0) };
+        let status = unsafe { (api.functions().synStreamCreateGeneric)(&raw mut handle, device.id(), 0) };
         api.check("synStreamCreateGeneric", status, String::new)?;
         Ok(Self { device: Arc::clone(device), handle })
     }
@@ -41,9 +40,8 @@ impl Stream {
         let api = self.device.api();
         // SAFETY: callers pass ranges inside of memory that they own, and that outlives the copy: buffers are given back
         // only after the stream is done with them.
-        let status = unsafe {
-            (api.functions().synMemCopyAsync)(self.handle, from, bytes as u64, to, direction)
-        };
+        let status =
+            unsafe { (api.functions().synMemCopyAsync)(self.handle, from, bytes as u64, to, direction) };
         api.check("synMemCopyAsync", status, || format!("{bytes} bytes, direction {}", direction.0))
     }
 
@@ -88,9 +86,8 @@ impl Stream {
         assert!(words * 4 <= memory.len(), "a fill within its buffer");
         let api = self.device.api();
         // SAFETY: the range lies in memory that outlives the fill.
-        let status = unsafe {
-            (api.functions().synMemsetD32Async)(memory.address(), word, words as u64, self.handle)
-        };
+        let status =
+            unsafe { (api.functions().synMemsetD32Async)(memory.address(), word, words as u64, self.handle) };
         api.check("synMemsetD32Async", status, || format!("{words} words"))
     }
 

@@ -3,11 +3,11 @@
 #![allow(unsafe_code, reason = "calls into a C library")]
 
 use std::ffi::CString;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use habana_sys::{
-    synDataType, synFpQuantMetadata, synFpQuantParam, synGeometryType, synQuantizationProperty, synStatus, synTensor,
-    synTensorGeometry, synTensorType,
+    synDataType, synFpQuantMetadata, synFpQuantParam, synGeometryType, synQuantizationProperty, synStatus,
+    synTensor, synTensorGeometry, synTensorType,
 };
 
 use super::graph::Graph;
@@ -18,9 +18,9 @@ use crate::device::hpu::graph::{Dtype, Spec};
 /// A tensor.
 #[derive(Debug)]
 pub(in crate::device::hpu) struct Tensor {
-    graph: Arc<Graph>,
+    graph: Rc<Graph>,
     /// Kept until the tensor is gone.
-    _section: Option<Arc<Section>>,
+    _section: Option<Rc<Section>>,
     handle: synTensor,
 }
 
@@ -40,9 +40,9 @@ const fn data_type(dtype: Dtype) -> synDataType {
 impl Tensor {
     /// A tensor as described; one in a section is persistent, at the section's start.
     pub(in crate::device::hpu) fn create(
-        graph: &Arc<Graph>,
+        graph: &Rc<Graph>,
         spec: &Spec,
-        section: Option<&Arc<Section>>,
+        section: Option<&Rc<Section>>,
     ) -> Result<Self, CallFailure> {
         let api = graph.api();
         let shown = || format!("tensor {} of {} {:?}", spec.name, spec.dtype.suffix(), spec.shape);
@@ -58,7 +58,7 @@ impl Tensor {
             )
         };
         api.check("synTensorHandleCreate", status, shown)?;
-        let tensor = Self { graph: Arc::clone(graph), _section: section.cloned(), handle };
+        let tensor = Self { graph: Rc::clone(graph), _section: section.cloned(), handle };
         let sizes = spec.fcd_sizes();
         let mut geometry = synTensorGeometry { dims: sizes.len() as u32, ..Default::default() };
         for (to, size) in geometry.sizes.iter_mut().zip(&sizes) {
