@@ -2,8 +2,37 @@
 //!
 //! A node is found by its guid, checked when it is created, and run over plain bytes when its recipe is launched.
 
+mod cast;
+mod compare;
+mod concat;
+mod constant;
+mod convert;
+mod copy;
+mod dtype;
+mod elementwise;
+mod engine;
+mod gather;
+mod gemm;
+mod index_copy;
+mod norm;
+mod operands;
+mod params;
+mod permute;
+mod reduce;
+mod registry;
+mod scatter;
+mod sdpa;
+mod select;
+mod shape;
+mod slice;
+mod softmax;
+#[cfg(test)]
+mod tests;
+
 use gaudi_kv::Generation;
 use gaudi_kv::device::emulated::Mode;
+
+pub(crate) use registry::find;
 
 /// The element types that tensors have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,6 +73,8 @@ pub(crate) struct Machine {
     pub(crate) is_inference: bool,
     /// The graph's quantization attribute.
     pub(crate) is_quantized: bool,
+    /// Whether gather, index copy and scatter exist for e4m3 elements; the documented lists have none.
+    pub(crate) has_hf8_kernels: bool,
 }
 
 /// Why the compiler does not take a node.
@@ -71,6 +102,8 @@ pub(crate) struct Output<'a> {
 }
 
 /// What nodes of one guid do.
+///
+/// Operands may lie in memory at multiples of their element size only; `run` says so where one does not.
 pub(crate) trait Operation: Send + Sync {
     /// What a compiler checks when the node is created. Operands that the node leaves out are `None`.
     fn check(

@@ -1,0 +1,31 @@
+use std::ffi::c_char;
+
+use habana_sys::synStatus;
+
+use super::{api, pointer};
+use crate::state::{lock, runtime};
+
+/// Settings in all, and bytes of one.
+const MAX_SETTINGS: usize = 1024;
+
+api! {
+    /// Kept to be read again; no setting changes anything.
+    fn synConfigurationSet(configurationName: *const c_char, configurationValue: *const c_char) {
+        let runtime = runtime()?;
+        let (name, value) = (pointer::text(configurationName)?, pointer::text(configurationValue)?);
+        let mut settings = lock(&runtime.settings);
+        if settings.len() >= MAX_SETTINGS && !settings.contains_key(&name) {
+            return Err(synStatus::synOutOfResources);
+        }
+        settings.insert(name, value);
+        Ok(())
+    }
+
+    /// `synFail` for a setting that was not set.
+    fn synConfigurationGet(configurationName: *const c_char, configurationValue: *mut c_char, size: u64) {
+        let runtime = runtime()?;
+        let name = pointer::text(configurationName)?;
+        let value = lock(&runtime.settings).get(&name).cloned().ok_or(synStatus::synFail)?;
+        pointer::write_text(configurationValue, size, &value)
+    }
+}
