@@ -291,3 +291,22 @@ fn heads_convert_as_if_they_lay_alone() {
     assert_eq!(cut, Err(Fp8Error::Rows { len: 60, row: 21 }));
     assert!(Quantizer::quant_heads_bf16(&[], 5, &values, &mut codes).is_err());
 }
+
+/// Enough values that conversions by table pay: every bfloat16 in every head, pieces that are no whole registers, a last
+/// block of rows that is not full, and scales (the second pair) for which there are no tables.
+#[test]
+fn long_runs_of_heads_convert_as_if_they_lay_alone() {
+    let (dim, all) = (70, all_bf16());
+    let rows = all.len().div_ceil(dim);
+    for scales in [[0.37, 200.0, 1.0], [0.37, 1e-38, 1.0]] {
+        let heads = scales.map(|scale| Quantizer::kv_cache(Generation::Gaudi3, scale).unwrap());
+        let value = |at: usize| all[(at / (3 * dim) * dim + at % dim) % all.len()];
+        let values: Vec<bf16> = (0..rows * 3 * dim).map(value).collect();
+        let mut codes = vec![0; values.len()];
+        Quantizer::quant_heads_bf16(&heads, dim, &values, &mut codes).unwrap();
+        for (at, (value, code)) in values.iter().zip(&codes).enumerate() {
+            let expected = heads[at % (3 * dim) / dim].quant_one_bf16(*value);
+            assert_eq!(*code, expected, "element {at}, {value:e}, {scales:?}");
+        }
+    }
+}

@@ -1,12 +1,22 @@
 //! The cache of MLA: one latent for keys and values.
 
+use std::cell::Cell;
+
 use half::bf16;
 
 use super::blocks::{BlockCache, Planes};
-use super::paged::{check_len, check_slots};
+use super::paged::{check_len, with_slots};
 use super::{CacheError, CacheGeometry, Paged, PlaneScale};
 use crate::Generation;
 use crate::device::Device;
+
+/// Joined rows of more bytes than this are given back to the system.
+const KEPT_BYTES: usize = 16 << 20;
+
+thread_local! {
+    /// Where the two parts of latents are joined.
+    static ROWS: Cell<Vec<bf16>> = const { Cell::new(Vec::new()) };
+}
 
 /// Latents, `[num_blocks + 1, block_size_tokens, kv_lora_rank + qk_rope_head_dim]`, with one scale.
 #[derive(Debug)]
@@ -54,10 +64,19 @@ impl<P> MlaCache<P> {
         slot_mapping: &[i64],
     ) -> Result<(), CacheError> {
         self.check_device(device)?;
-        let slots = check_slots(&self.latent.layout, slot_mapping)?;
-        check_len("kv_c", kv_c.len(), slots.len() * self.kv_lora_rank)?;
-        check_len("k_pe", k_pe.len(), slots.len() * self.qk_rope_head_dim)?;
-        self.latent.write(device, &join(kv_c, self.kv_lora_rank, k_pe, self.qk_rope_head_dim), &slots)
+        let (rank, rope, layout) = (self.kv_lora_rank, self.qk_rope_head_dim, self.latent.layout);
+        with_slots(&layout, slot_mapping, |slots| {
+            check_len("kv_c", kv_c.len(), slots.len() * rank)?;
+            check_len("k_pe", k_pe.len(), slots.len() * rope)?;
+            let mut rows = ROWS.take();
+            rows.clear();
+            push_joined(kv_c, rank, k_pe, rope, &mut rows);
+            let result = self.latent.write(device, &rows, slots);
+            if size_of_val(&*rows) <= KEPT_BYTES {
+                ROWS.set(rows);
+            }
+            result
+        })
     }
 
     /// The latents at slots, `[slots, kv_lora_rank + qk_rope_head_dim]`, as bfloat16.
@@ -70,7 +89,7 @@ impl<P> MlaCache<P> {
         slot_mapping: &[i64],
     ) -> Result<Vec<bf16>, CacheError> {
         self.check_device(device)?;
-        self.latent.read(device, &check_slots(&self.latent.layout, slot_mapping)?)
+        with_slots(&self.latent.layout, slot_mapping, |slots| self.latent.read(device, slots))
     }
 }
 

@@ -1,5 +1,7 @@
 //! One paged plane with its scales: what the caches of MHA and MLA are made of.
 
+use std::cell::Cell;
+
 use half::bf16;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -14,20 +16,27 @@ pub struct Paged<P> {
     pub(crate) scale: PlaneScale,
 }
 
-/// Checks a slot mapping as a whole, before anything is written.
-pub(super) fn check_slots(layout: &PlaneLayout, slot_mapping: &[i64]) -> Result<Vec<usize>, CacheError> {
+thread_local! {
+    /// Where slots are kept once they are checked.
+    static SLOTS: Cell<Vec<usize>> = const { Cell::new(Vec::new()) };
+}
+
+/// Checks a slot mapping as a whole, before anything is written, then does something with the slots.
+pub(super) fn with_slots<R>(
+    layout: &PlaneLayout,
+    slot_mapping: &[i64],
+    run: impl FnOnce(&[usize]) -> Result<R, CacheError>,
+) -> Result<R, CacheError> {
     let last = layout.slots() - 1;
-    slot_mapping
-        .iter()
-        .enumerate()
-        .map(|(index, slot)| {
-            usize::try_from(*slot).ok().filter(|slot| *slot <= last).ok_or(CacheError::Slot {
-                slot: *slot,
-                index,
-                last,
-            })
-        })
-        .collect()
+    let mut slots = SLOTS.take();
+    slots.clear();
+    for (index, slot) in slot_mapping.iter().enumerate() {
+        let checked = usize::try_from(*slot).ok().filter(|slot| *slot <= last);
+        slots.push(checked.ok_or(CacheError::Slot { slot: *slot, index, last })?);
+    }
+    let result = run(&slots);
+    SLOTS.set(slots);
+    result
 }
 
 /// Checks one block id of a cache of `num_blocks` blocks; the pad block's, which is the last, is one.

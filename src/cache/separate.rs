@@ -3,7 +3,7 @@
 use half::bf16;
 
 use super::blocks::{BlockCache, Planes};
-use super::paged::{check_len, check_slots};
+use super::paged::{check_len, with_slots};
 use super::{CacheError, CacheGeometry, Paged, PlaneScale};
 use crate::Generation;
 use crate::device::Device;
@@ -53,11 +53,13 @@ impl<P> MhaCache<P> {
         slot_mapping: &[i64],
     ) -> Result<(), CacheError> {
         self.check_device(device)?;
-        let slots = check_slots(&self.key.layout, slot_mapping)?;
-        check_len("k", k.len(), slots.len() * self.key.layout.row())?;
-        check_len("v", v.len(), slots.len() * self.value.layout.row())?;
-        self.key.write(device, k, &slots)?;
-        self.value.write(device, v, &slots)
+        let layout = self.key.layout;
+        with_slots(&layout, slot_mapping, |slots| {
+            check_len("k", k.len(), slots.len() * self.key.layout.row())?;
+            check_len("v", v.len(), slots.len() * self.value.layout.row())?;
+            self.key.write(device, k, slots)?;
+            self.value.write(device, v, slots)
+        })
     }
 
     /// The keys and values at slots, as bfloat16.
@@ -70,8 +72,9 @@ impl<P> MhaCache<P> {
         slot_mapping: &[i64],
     ) -> Result<(Vec<bf16>, Vec<bf16>), CacheError> {
         self.check_device(device)?;
-        let slots = check_slots(&self.key.layout, slot_mapping)?;
-        Ok((self.key.read(device, &slots)?, self.value.read(device, &slots)?))
+        with_slots(&self.key.layout, slot_mapping, |slots| {
+            Ok((self.key.read(device, slots)?, self.value.read(device, slots)?))
+        })
     }
 }
 

@@ -2,10 +2,13 @@
 
 use half::bf16;
 
-use super::arch::{self, EncodePlan};
+use super::arch::{self, EncodePlan, Pieces, QuantTables};
 use super::error::{checked_scale, same_length};
 use super::{Encoder, Fp8Error, Isa, bf16_from_f32};
 use crate::Generation;
+
+/// Rows of a block in which one head is converted after the other.
+const BLOCK_ROWS: usize = 32;
 
 /// Multiplies by one scale and converts to FP8, as the device's `convert_to_fp8` does.
 ///
@@ -99,14 +102,25 @@ impl Quantizer {
         if row == 0 || !values.len().is_multiple_of(row) {
             return Err(Fp8Error::Rows { len: values.len(), row });
         }
-        // What a conversion is set up with is worked out once and not for each short piece.
-        let isa = Isa::active();
-        let plans: Vec<EncodePlan> =
-            heads.iter().map(|quantizer| EncodePlan::new(quantizer.encoder)).collect();
-        for (values, codes) in values.chunks_exact(row).zip(codes.chunks_exact_mut(row)) {
-            let pieces = values.chunks_exact(dim).zip(codes.chunks_exact_mut(dim));
-            for ((quantizer, plan), (values, codes)) in heads.iter().zip(&plans).zip(pieces) {
-                arch::quant_bf16(isa, plan, quantizer, values, codes);
+        let (isa, of_head) = (Isa::active(), values.len() / heads.len());
+        let tables = |head: &Self| QuantTables::new(isa, &EncodePlan::new(head.encoder), head, of_head);
+        let tables: Option<Vec<QuantTables>> = heads.iter().map(tables).collect();
+        // One head after the other in each block, which stays in the cache meanwhile. What a head is set up with is then
+        // worked out for many short pieces, and needs no memory.
+        let block_len = BLOCK_ROWS * row;
+        for (number, codes) in codes.chunks_mut(block_len).enumerate() {
+            let (values, next) = values[number * block_len..].split_at(codes.len());
+            let mut ahead = next.chunks(BLOCK_ROWS * dim);
+            for (number, head) in heads.iter().enumerate() {
+                let pieces = Pieces { first: number * dim, len: dim, stride: row };
+                if let Some(tables) = &tables {
+                    tables[number].quant_bf16(pieces, values, codes, ahead.next().unwrap_or_default());
+                    continue;
+                }
+                let plan = EncodePlan::new(head.encoder);
+                for (values, codes) in pieces.of(values).zip(pieces.of_mut(codes)) {
+                    arch::quant_bf16(isa, &plan, head, values, codes);
+                }
             }
         }
         Ok(())

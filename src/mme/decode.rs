@@ -26,12 +26,12 @@ pub(super) enum Side {
 #[derive(Debug, Clone)]
 pub(super) struct Decoder {
     /// FP8: the value of each code.
-    values: Box<[f32; 256]>,
+    values: [f32; 256],
     /// FP8: the exponent byte of each code, sign aside.
-    pub(super) exps: Box<[u8; 128]>,
+    pub(super) exps: [u8; 128],
     /// FP8: the two upper bytes of the value of each code, sign aside; the others are zero, but for NaN.
-    pub(super) high: Box<[u8; 128]>,
-    pub(super) low: Box<[u8; 128]>,
+    pub(super) high: [u8; 128],
+    pub(super) low: [u8; 128],
     /// FP8: the largest code that is finite, sign aside.
     pub(super) max_finite: u8,
     /// FP8: the format.
@@ -53,10 +53,10 @@ const fn max_finite(format: Format) -> u8 {
 impl Decoder {
     pub(super) fn new(rules: Rules, format: Option<Format>, side: Side) -> Self {
         let mut decoder = Self {
-            values: Box::new([0.0; 256]),
-            exps: Box::new([0; 128]),
-            high: Box::new([0; 128]),
-            low: Box::new([0; 128]),
+            values: [0.0; 256],
+            exps: [0; 128],
+            high: [0; 128],
+            low: [0; 128],
             max_finite: 0x7F,
             format,
             rules,

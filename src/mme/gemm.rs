@@ -7,6 +7,7 @@ use super::arch::portable::Portable;
 use super::arch::{avx2::Avx2, avx512::Avx512};
 use super::decode::Decoder;
 use super::kernel::{self, Kernel, Sum};
+use super::memory::{self, BatchMemory, TaskMemory, emptied};
 use super::pack::{PackedA, Rows, Source, decoders};
 use super::reference::Rules;
 use super::{Matrix, MatrixMut, MmeError, Right, rules};
@@ -71,22 +72,48 @@ impl Backend {
         }
     }
 
-    fn run(self, kernel: &mut Kernel<'_>) {
+    fn run(self, kernel: &mut Kernel<'_, '_>, memory: &mut TaskMemory) {
         match self {
-            Self::Portable => kernel::run(Portable, kernel),
+            Self::Portable => kernel::run(Portable, kernel, memory),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(simd) => simd.run(kernel),
+            Self::Avx2(simd) => simd.run(kernel, memory),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(simd) => simd.run(kernel),
+            Self::Avx512(simd) => simd.run(kernel, memory),
         }
     }
 }
 
 /// What is prepared once for a product.
-struct Prepared<'a> {
+pub(super) struct Prepared<'a> {
     sum: Sum,
+    /// Rows and columns of the destination.
+    shape: [usize; 2],
     a: PackedA,
     b: Source<'a>,
+}
+
+impl Prepared<'_> {
+    /// Of no product.
+    fn empty() -> Self {
+        let [_, decoder] = decoders(Rules::Gaudi3, None);
+        Self {
+            sum: Sum::Float,
+            shape: [0; 2],
+            a: PackedA::default(),
+            b: Source { rows: Rows::default(), by_column: false, depth: 0, decoder },
+        }
+    }
+
+    /// Its memory, for another product.
+    fn emptied(self) -> Prepared<'static> {
+        let Self { sum, shape, a, b } = self;
+        Prepared { sum, shape, a, b: Source { rows: b.rows.emptied(), ..b } }
+    }
+
+    /// Bytes of the packed operand.
+    pub(super) fn bytes(&self) -> usize {
+        self.a.bytes()
+    }
 }
 
 impl Gemm {
@@ -159,45 +186,66 @@ impl Gemm {
         for product in &*products {
             check(self.generation, product)?;
         }
-        let prepared = products
-            .par_iter()
-            .map(|product| self.prepare(&product.a, &product.b, exact))
-            .collect::<Result<Vec<_>, _>>()?;
-        let panels: usize = products
+        let memory = BatchMemory::take();
+        let mut prepared: Vec<Prepared<'_>> = memory.prepared;
+        if prepared.len() < products.len() {
+            prepared.resize_with(products.len(), Prepared::empty);
+        }
+        let of_products = &mut prepared[..products.len()];
+        of_products
+            .par_iter_mut()
+            .zip(&*products)
+            .try_for_each(|(prepared, product)| self.prepare(&product.a, &product.b, exact, prepared))?;
+        let panels: usize = of_products
             .iter()
-            .map(|product| {
-                let out = &product.out;
-                out.rows().div_ceil(TASK_ROWS) * out.cols().div_ceil(self.backend.width())
+            .map(|prepared| {
+                let [rows, cols] = prepared.shape;
+                rows.div_ceil(TASK_ROWS) * cols.div_ceil(self.backend.width())
             })
             .sum();
-        // Four tasks a thread keep all of them busy to the end; more panels a task spare allocations.
+        // Four tasks a thread keep all of them busy to the end; more panels a task spare setting up.
         let per_task = (panels / (4 * rayon::current_num_threads())).clamp(1, TASK_PANELS);
-        let mut tasks = Vec::new();
-        for (product, prepared) in products.iter_mut().zip(&prepared) {
-            push_tasks(prepared, &mut product.out, per_task * self.backend.width(), &mut tasks);
+        let task_columns = per_task * self.backend.width();
+        let mut parts: Vec<&mut [f32]> = emptied(memory.parts);
+        for product in products {
+            push_parts(&mut product.out, task_columns, &mut parts);
         }
-        tasks.par_iter_mut().for_each(|kernel| self.backend.run(kernel));
+        let mut tasks: Vec<Kernel<'_, '_>> = emptied(memory.tasks);
+        let mut rest = &mut parts[..];
+        for prepared in &*of_products {
+            push_tasks(prepared, task_columns, &mut rest, &mut tasks);
+        }
+        tasks.par_iter_mut().for_each(|kernel| memory::with_task(|memory| self.backend.run(kernel, memory)));
+        BatchMemory {
+            tasks: emptied(tasks),
+            parts: emptied(parts),
+            prepared: prepared.into_iter().map(Prepared::emptied).collect(),
+        }
+        .keep();
         Ok(())
     }
 
-    fn prepare<'a>(&self, a: &Matrix<'a>, b: &Right<'a>, exact: bool) -> Result<Prepared<'a>, MmeError> {
+    fn prepare<'a>(
+        &self,
+        a: &Matrix<'a>,
+        b: &Right<'a>,
+        exact: bool,
+        prepared: &mut Prepared<'a>,
+    ) -> Result<(), MmeError> {
         let first = b.blocks().first().map_or(a.format(), Matrix::format);
         let rules = if exact { rules(self.generation, a.format(), first)? } else { Rules::Gaudi3 };
         let [decoder_a, decoder_b] = decoders(rules, a.format().zip(first));
-        Ok(Prepared {
-            sum: if exact {
-                Sum::Exact { rules, checked: !Decoder::products_are_normal(&decoder_a, &decoder_b) }
-            } else {
-                Sum::Float
-            },
-            a: PackedA::new(rules, &decoder_a, &rows_of(std::slice::from_ref(a)), a.cols()),
-            b: Source {
-                rows: rows_of(b.blocks()),
-                by_column: matches!(b, Right::NByK(_)),
-                depth: a.cols(),
-                decoder: decoder_b,
-            },
-        })
+        prepared.sum = if exact {
+            Sum::Exact { rules, checked: !Decoder::products_are_normal(&decoder_a, &decoder_b) }
+        } else {
+            Sum::Float
+        };
+        prepared.shape = [a.rows(), b.shape()?.1];
+        prepared.a.set(rules, &decoder_a, a);
+        prepared.b.rows.set(b.blocks());
+        (prepared.b.by_column, prepared.b.depth) = (matches!(b, Right::NByK(_)), a.cols());
+        prepared.b.decoder = decoder_b;
+        Ok(())
     }
 }
 
@@ -219,44 +267,41 @@ fn check(generation: Generation, product: &Product<'_>) -> Result<(), MmeError> 
     rules(generation, product.a.format(), first).map(|_| ())
 }
 
-/// All rows of blocks of one type.
-fn rows_of<'a>(blocks: &[Matrix<'a>]) -> Rows<'a> {
-    let (mut fp8, mut words) = (Vec::new(), Vec::new());
-    for block in blocks {
-        block.push_rows(&mut fp8, &mut words);
+/// Cuts the destination into the rows of tasks: for each task one after the other, first those of the first rows.
+fn push_parts<'o>(out: &'o mut MatrixMut<'_>, task_columns: usize, parts: &mut Vec<&'o mut [f32]>) {
+    let (rows, before) = (out.rows(), parts.len());
+    let across = out.cols().div_ceil(task_columns);
+    parts.resize_with(before + rows * across, Default::default);
+    for (index, row) in out.rows_mut().enumerate() {
+        let first_row = index / TASK_ROWS * TASK_ROWS;
+        let task_rows = TASK_ROWS.min(rows - first_row);
+        let of_rows = &mut parts[before + first_row * across..];
+        for (number, part) in row.chunks_mut(task_columns).enumerate() {
+            of_rows[number * task_rows + index - first_row] = part;
+        }
     }
-    if fp8.is_empty() { Rows::Bf16(words) } else { Rows::Fp8(fp8) }
 }
 
-/// Cuts the destination into blocks.
-fn push_tasks<'k>(
+/// Makes the tasks of a product and takes their rows off `parts`.
+fn push_tasks<'k, 'o>(
     prepared: &'k Prepared<'_>,
-    out: &'k mut MatrixMut<'_>,
     task_columns: usize,
-    tasks: &mut Vec<Kernel<'k>>,
+    parts: &mut &'k mut [&'o mut [f32]],
+    tasks: &mut Vec<Kernel<'k, 'o>>,
 ) {
-    let (rows, cols) = (out.rows(), out.cols());
-    if rows == 0 || cols == 0 {
-        return;
-    }
-    let before = tasks.len();
-    let across = cols.div_ceil(task_columns);
+    let [rows, cols] = prepared.shape;
     for first_row in (0..rows).step_by(TASK_ROWS) {
         for first_column in (0..cols).step_by(task_columns) {
+            let (out, rest) = std::mem::take(parts).split_at_mut(TASK_ROWS.min(rows - first_row));
+            *parts = rest;
             tasks.push(Kernel {
                 sum: prepared.sum,
                 a: &prepared.a,
                 first_row,
                 b: &prepared.b,
                 first_column,
-                out: Vec::with_capacity(TASK_ROWS.min(rows - first_row)),
+                out,
             });
-        }
-    }
-    for (index, row) in out.rows_mut().enumerate() {
-        let of_row = &mut tasks[before + index / TASK_ROWS * across..];
-        for (task, part) in of_row.iter_mut().zip(row.chunks_mut(task_columns)) {
-            task.out.push(part);
         }
     }
 }

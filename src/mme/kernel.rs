@@ -10,6 +10,7 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use super::decode::{LEAST_TOP, ZERO};
+use super::memory::TaskMemory;
 use super::pack::{CHUNK, Chunk, PackedA, RowA, Source};
 use super::reference::Rules;
 use super::simd::Simd;
@@ -35,25 +36,26 @@ pub(super) enum Sum {
 }
 
 /// A block of the product: some rows of A by some columns of B.
-pub(super) struct Kernel<'k> {
+pub(super) struct Kernel<'k, 'o> {
     pub(super) sum: Sum,
     pub(super) a: &'k PackedA,
     pub(super) first_row: usize,
     pub(super) b: &'k Source<'k>,
     pub(super) first_column: usize,
     /// The block of the destination, row by row.
-    pub(super) out: Vec<&'k mut [f32]>,
+    pub(super) out: &'k mut [&'o mut [f32]],
 }
 
 /// Computes the block.
 #[inline(always)]
-pub(super) fn run<S: Simd>(simd: S, kernel: &mut Kernel<'_>) {
+pub(super) fn run<S: Simd>(simd: S, kernel: &mut Kernel<'_, '_>, memory: &mut TaskMemory) {
     let width = 4 * S::LANES;
     let rows = kernel.out.len();
     let columns = kernel.out.first().map_or(0, |row| row.len());
-    let mut chunk = Chunk::new(width);
-    let mut tile = vec![0.0; rows * width];
-    let mut scalar_lanes = vec![0; rows];
+    let TaskMemory { chunk, tile, scalar_lanes } = memory;
+    chunk.set_width(width);
+    tile.resize(rows * width, 0.0);
+    scalar_lanes.resize(rows, 0);
     for start in (0..columns).step_by(width) {
         let used = width.min(columns - start);
         tile.fill(0.0);
@@ -66,25 +68,25 @@ pub(super) fn run<S: Simd>(simd: S, kernel: &mut Kernel<'_>) {
                 let first = kernel.first_row + row;
                 match kernel.sum {
                     Sum::Float if S::ROWS > 1 && row + 4 <= rows => {
-                        float_rows::<S, 4>(simd, kernel.a, first, index, &chunk, c);
+                        float_rows::<S, 4>(simd, kernel.a, first, index, chunk, c);
                         row += 4;
                     }
                     Sum::Float if row + 2 <= rows => {
-                        float_rows::<S, 2>(simd, kernel.a, first, index, &chunk, c);
+                        float_rows::<S, 2>(simd, kernel.a, first, index, chunk, c);
                         row += 2;
                     }
                     Sum::Float => {
-                        float_rows::<S, 1>(simd, kernel.a, first, index, &chunk, c);
+                        float_rows::<S, 1>(simd, kernel.a, first, index, chunk, c);
                         row += 1;
                     }
                     Sum::Exact { rules, checked } if S::ROWS > 1 && row + 2 <= rows => {
                         let a = [kernel.a.row(first, index), kernel.a.row(first + 1, index)];
-                        rows_of::<S, 2>(simd, rules, checked, &chunk, a, c, &mut scalar_lanes[row..]);
+                        rows_of::<S, 2>(simd, rules, checked, chunk, a, c, &mut scalar_lanes[row..]);
                         row += 2;
                     }
                     Sum::Exact { rules, checked } => {
                         let a = [kernel.a.row(first, index)];
-                        rows_of::<S, 1>(simd, rules, checked, &chunk, a, c, &mut scalar_lanes[row..]);
+                        rows_of::<S, 1>(simd, rules, checked, chunk, a, c, &mut scalar_lanes[row..]);
                         row += 1;
                     }
                 }

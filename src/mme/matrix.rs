@@ -106,6 +106,16 @@ impl<'a> Matrix<'a> {
         self.elements.format()
     }
 
+    /// The elements, from the first of the view.
+    pub(super) const fn elements(&self) -> Elements<'a> {
+        self.elements
+    }
+
+    /// Elements from the start of a row to the start of the next.
+    pub(super) const fn stride(&self) -> usize {
+        self.stride
+    }
+
     /// The float32 bit patterns of each row.
     pub(super) fn widened(&self) -> Vec<Vec<u32>> {
         let rows = (0..self.rows).map(|row| row * self.stride..row * self.stride + self.cols);

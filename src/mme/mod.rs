@@ -14,6 +14,7 @@ mod error;
 mod gemm;
 mod kernel;
 mod matrix;
+mod memory;
 mod output;
 mod pack;
 mod reference;
@@ -23,6 +24,7 @@ pub use dot::{dot, reference};
 pub use error::MmeError;
 pub use gemm::{Gemm, Product};
 pub use matrix::{Elements, Matrix, MatrixMut, Right};
+pub(crate) use memory::emptied;
 pub use output::{Scale, scaled_bf16, scaled_fp8};
 
 use crate::Generation;

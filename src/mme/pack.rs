@@ -2,18 +2,37 @@
 
 use super::decode::{Decoder, Side, ZERO};
 use super::kernel::{bytes, wide};
+use super::memory::emptied;
 use super::reference::Rules;
 use super::simd::Simd;
+use super::{Elements, Matrix};
 use crate::fp8::Format;
 
 /// Elements of the common dimension that are packed at a time: a panel of them stays in the first-level cache. A
 /// multiple of every group size.
 pub(super) const CHUNK: usize = 64;
 
-/// The rows of a stored matrix.
-pub(super) enum Rows<'a> {
-    Fp8(Vec<&'a [u8]>),
-    Bf16(Vec<&'a [u16]>),
+/// The rows of a stored matrix: in one of the lists, by its type.
+#[derive(Default)]
+pub(super) struct Rows<'a> {
+    pub(super) fp8: Vec<&'a [u8]>,
+    pub(super) words: Vec<&'a [u16]>,
+}
+
+impl<'a> Rows<'a> {
+    /// All rows of blocks of one type, in place of those it has.
+    pub(super) fn set(&mut self, blocks: &[Matrix<'a>]) {
+        self.fp8.clear();
+        self.words.clear();
+        for block in blocks {
+            block.push_rows(&mut self.fp8, &mut self.words);
+        }
+    }
+
+    /// No rows, in the same memory.
+    pub(super) fn emptied(self) -> Rows<'static> {
+        Rows { fp8: emptied(self.fp8), words: emptied(self.words) }
+    }
 }
 
 /// An element type of a stored matrix.
@@ -59,6 +78,7 @@ impl Element for u16 {
 }
 
 /// A, decoded once for the whole product.
+#[derive(Default)]
 pub(super) struct PackedA {
     /// The common dimension.
     pub(super) depth: usize,
@@ -83,32 +103,37 @@ pub(super) struct RowA<'a> {
 }
 
 impl PackedA {
-    pub(super) fn new(rules: Rules, decoder: &Decoder, rows: &Rows<'_>, depth: usize) -> Self {
-        match rows {
-            Rows::Fp8(rows) => Self::decode(rules, rows, depth, |code| decoder.fp8(code)),
-            Rows::Bf16(rows) => Self::decode(rules, rows, depth, |code| decoder.bf16(code)),
+    /// Takes a matrix, in place of the one it has.
+    pub(super) fn set(&mut self, rules: Rules, decoder: &Decoder, a: &Matrix<'_>) {
+        match a.elements() {
+            Elements::Fp8(codes, _) => self.decode(rules, codes, a, |code| decoder.fp8(code)),
+            Elements::Bf16(values) => self.decode(rules, values, a, |value| decoder.bf16(value.to_bits())),
         }
     }
 
+    /// Bytes of its memory.
+    pub(super) fn bytes(&self) -> usize {
+        let (floats, doubles) = (self.values.capacity() + self.exps.capacity(), self.wide.capacity());
+        floats * size_of::<f32>() + doubles * size_of::<f64>() + self.special.capacity()
+    }
+
     fn decode<T: Copy>(
+        &mut self,
         rules: Rules,
-        rows: &[&[T]],
-        depth: usize,
+        elements: &[T],
+        a: &Matrix<'_>,
         decode: impl Fn(T) -> (f32, u8, bool),
-    ) -> Self {
+    ) {
+        let (rows, depth) = (a.rows(), a.cols());
         let stride = depth.next_multiple_of(rules.group());
         let chunks = depth.div_ceil(CHUNK);
-        let mut packed = Self {
-            depth,
-            stride,
-            values: vec![0.0; rows.len() * stride],
-            exps: vec![bytes(ZERO); rows.len() * stride],
-            wide: Vec::new(),
-            special: vec![false; rows.len() * chunks],
-        };
-        for (r, row) in rows.iter().enumerate() {
-            let at = r * stride;
-            let (values, exps) = (&mut packed.values[at..at + depth], &mut packed.exps[at..at + depth]);
+        (self.depth, self.stride) = (depth, stride);
+        refill(&mut self.values, rows * stride, 0.0);
+        refill(&mut self.exps, rows * stride, bytes(ZERO));
+        refill(&mut self.special, rows * chunks, false);
+        for r in 0..rows {
+            let (row, at) = (&elements[r * a.stride()..][..depth], r * stride);
+            let (values, exps) = (&mut self.values[at..at + depth], &mut self.exps[at..at + depth]);
             let chunked = row.chunks(CHUNK).zip(values.chunks_mut(CHUNK)).zip(exps.chunks_mut(CHUNK));
             for (index, ((codes, values), exps)) in chunked.enumerate() {
                 let mut special = false;
@@ -118,13 +143,13 @@ impl PackedA {
                     *word = bytes(exp as i8);
                     special |= odd;
                 }
-                packed.special[r * chunks + index] = special;
+                self.special[r * chunks + index] = special;
             }
         }
+        self.wide.clear();
         if rules == Rules::Gaudi2Bf16 {
-            packed.wide = packed.values.iter().map(|value| wide(*value)).collect();
+            self.wide.extend(self.values.iter().map(|value| wide(*value)));
         }
-        packed
     }
 
     /// Chunk `index` of row `row`.
@@ -141,6 +166,11 @@ impl PackedA {
     }
 }
 
+fn refill<T: Copy>(list: &mut Vec<T>, len: usize, value: T) {
+    list.clear();
+    list.resize(len, value);
+}
+
 /// B as it is stored.
 pub(super) struct Source<'a> {
     pub(super) rows: Rows<'a>,
@@ -151,6 +181,7 @@ pub(super) struct Source<'a> {
 }
 
 /// A chunk of a panel of B, decoded.
+#[derive(Default)]
 pub(super) struct Chunk {
     pub(super) width: usize,
     /// Rows in use.
@@ -168,17 +199,13 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    pub(super) fn new(width: usize) -> Self {
-        Self {
-            width,
-            depth: 0,
-            values: vec![0.0; CHUNK * width],
-            exps: vec![0; CHUNK * width],
-            used: 0,
-            special: 0,
-            bytes: vec![0; CHUNK * width],
-            words: vec![0; CHUNK * width],
-        }
+    /// Makes room for panels of `width` columns.
+    pub(super) fn set_width(&mut self, width: usize) {
+        self.width = width;
+        self.values.resize(CHUNK * width, 0.0);
+        self.exps.resize(CHUNK * width, 0);
+        self.bytes.resize(CHUNK * width, 0);
+        self.words.resize(CHUNK * width, 0);
     }
 
     /// Takes `used` columns of B from `column`, and as much of the common dimension from `k` as fits.
@@ -187,17 +214,14 @@ impl Chunk {
         self.depth = CHUNK.min(b.depth - k);
         self.used = if used == 64 { u64::MAX } else { (1 << used) - 1 };
         self.special = 0;
-        match &b.rows {
-            Rows::Fp8(rows) => {
-                let mut tile = std::mem::take(&mut self.bytes);
-                self.pack_rows(simd, b, rows, &mut tile, k, column, used);
-                self.bytes = tile;
-            }
-            Rows::Bf16(rows) => {
-                let mut tile = std::mem::take(&mut self.words);
-                self.pack_rows(simd, b, rows, &mut tile, k, column, used);
-                self.words = tile;
-            }
+        if b.rows.fp8.is_empty() {
+            let mut tile = std::mem::take(&mut self.words);
+            self.pack_rows(simd, b, &b.rows.words, &mut tile, k, column, used);
+            self.words = tile;
+        } else {
+            let mut tile = std::mem::take(&mut self.bytes);
+            self.pack_rows(simd, b, &b.rows.fp8, &mut tile, k, column, used);
+            self.bytes = tile;
         }
         // The last group is padded with zeros.
         let end = self.depth * self.width;

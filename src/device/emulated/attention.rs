@@ -4,11 +4,11 @@ use half::bf16;
 
 use super::head_rows::HeadRows;
 use super::products::Products;
-use super::query::QueryRows;
 use super::softmax::softmax;
+use super::workspace::Workspace;
 use crate::device::{DeviceError, Modifiers, QueryScale};
 use crate::fp8::{Encoder, Format, Quantizer, bf16_from_f32};
-use crate::mme::{Elements, Matrix, Right};
+use crate::mme::{Elements, Matrix, Right, emptied};
 
 /// Query tokens that are computed together: bounds the memory of their scores.
 const TILE_TOKENS: usize = 64;
@@ -43,13 +43,13 @@ pub(super) struct Attend<'a> {
 }
 
 impl Attend<'_> {
-    /// `[tokens, group, value_dim]`, bfloat16 values.
-    pub(super) fn run(&self, products: &Products) -> Result<Vec<f32>, DeviceError> {
-        let mut out = Vec::with_capacity(self.tokens * self.group * self.value.rows.dim);
+    /// `[tokens, group, value_dim]`, bfloat16 values, into the workspace.
+    pub(super) fn run(&self, products: &Products, workspace: &mut Workspace) -> Result<(), DeviceError> {
+        workspace.out.clear();
         for first in (0..self.tokens).step_by(TILE_TOKENS) {
-            self.tile(products, first, TILE_TOKENS.min(self.tokens - first), &mut out)?;
+            self.tile(products, first, TILE_TOKENS.min(self.tokens - first), workspace)?;
         }
-        Ok(out)
+        Ok(())
     }
 
     /// Puts the rows of [`run`](Self::run) into `[.., num_heads, value_dim]`.
@@ -72,16 +72,31 @@ impl Attend<'_> {
         products: &Products,
         first: usize,
         tokens: usize,
-        out: &mut Vec<f32>,
+        workspace: &mut Workspace,
     ) -> Result<(), DeviceError> {
-        let rows = tokens * self.group;
-        let query = self.query(products, first, tokens)?;
+        let Workspace {
+            query,
+            scores,
+            sums,
+            prob_codes,
+            prob_values,
+            gathered,
+            accumulators,
+            out,
+            lists,
+            ..
+        } = workspace;
+        let (generation, rows) = (products.generation(), tokens * self.group);
+        query.set(generation, self.query_rows(first, tokens), self.dim, self.kv_head, self.query_scale)?;
         // Keys behind the last query of the tile are seen by none of it. Leaving them out changes no bit: their
         // probabilities are zero, and a zero adds nothing to an accumulator.
         let keys = self.position(first + tokens - 1) + 1;
-        let mut scores = vec![0.0; rows * keys];
-        products.multiply(query.matrix()?, Right::NByK(&self.key.rows.matrices(keys)?), &mut scores)?;
-        let mut sums = Vec::with_capacity(rows);
+        scores.resize(rows * keys, 0.0);
+        let mut matrices: Vec<Matrix<'_>> = std::mem::take(&mut lists.matrices);
+        self.key.rows.push_matrices(keys, gathered, &mut matrices)?;
+        products.multiply(query.matrix()?, Right::NByK(&matrices), scores)?;
+        let matrices_of_keys = emptied(matrices);
+        sums.clear();
         for (number, row) in scores.chunks_exact_mut(keys).enumerate() {
             let (query, key) = (query.dequant[number], self.key.dequant);
             row.iter_mut().for_each(|score| *score = bf16_from_f32(*score * query * key).to_f32());
@@ -90,41 +105,37 @@ impl Attend<'_> {
             sums.push(softmax(self.modifiers, head, self.position(token), row));
         }
         let dim = self.value.rows.dim;
-        let mut accumulators = vec![0.0; rows * dim];
-        let value = self.value.rows.matrices(keys)?;
-        let dequant = match self.prob {
+        accumulators.resize(rows * dim, 0.0);
+        let (prob, dequant) = match self.prob {
             Some((quant, dequant)) => {
-                let mut codes = vec![0; scores.len()];
-                let generation = products.generation();
-                Quantizer::new(Encoder::kv_cache(generation), quant)?.quant_f32(&scores, &mut codes)?;
-                let prob = Matrix::new(Elements::Fp8(&codes, Format::kv_cache(generation)), rows, keys)?;
-                products.multiply(prob, Right::KByN(&value), &mut accumulators)?;
-                dequant
+                prob_codes.resize(scores.len(), 0);
+                Quantizer::new(Encoder::kv_cache(generation), quant)?.quant_f32(scores, prob_codes)?;
+                (Elements::Fp8(prob_codes, Format::kv_cache(generation)), dequant)
             }
             None => {
-                let rounded: Vec<bf16> = scores.iter().map(|p| bf16_from_f32(*p)).collect();
-                let prob = Matrix::new(Elements::Bf16(&rounded), rows, keys)?;
-                products.multiply(prob, Right::KByN(&value), &mut accumulators)?;
-                1.0
+                prob_values.clear();
+                prob_values.extend(scores.iter().map(|p| bf16_from_f32(*p)));
+                (Elements::Bf16(prob_values), 1.0)
             }
         };
-        for (row, sum) in accumulators.chunks_exact(dim).zip(&sums) {
+        let mut matrices: Vec<Matrix<'_>> = matrices_of_keys;
+        self.value.rows.push_matrices(keys, gathered, &mut matrices)?;
+        products.multiply(Matrix::new(prob, rows, keys)?, Right::KByN(&matrices), accumulators)?;
+        lists.matrices = emptied(matrices);
+        for (row, sum) in accumulators.chunks_exact(dim).zip(sums) {
             out.extend(row.iter().map(|acc| {
                 let product = bf16_from_f32(*acc * dequant * self.value.dequant).to_f32();
-                bf16_from_f32(product / sum).to_f32()
+                bf16_from_f32(product / *sum).to_f32()
             }));
         }
         Ok(())
     }
 
-    /// The query rows of a tile, `[tokens, group, dim]`.
-    fn query(&self, products: &Products, first: usize, tokens: usize) -> Result<QueryRows, DeviceError> {
-        let width = self.group * self.dim;
-        let mut values = Vec::with_capacity(tokens * width);
-        for token in first..first + tokens {
+    /// The query rows of a tile, of all heads of a token at once.
+    fn query_rows(&self, first: usize, tokens: usize) -> impl Iterator<Item = &[bf16]> {
+        (first..first + tokens).map(|token| {
             let at = ((self.first_token + token) * self.num_heads + self.kv_head * self.group) * self.dim;
-            values.extend_from_slice(&self.q[at..at + width]);
-        }
-        QueryRows::new(products.generation(), values, self.dim, self.kv_head, self.query_scale)
+            &self.q[at..at + self.group * self.dim]
+        })
     }
 }

@@ -1,7 +1,5 @@
 //! The rows of one KV head, as the matrix engine takes them: views of a cache's blocks, or of a sequence's tensor.
 
-use std::borrow::Cow;
-
 use half::bf16;
 
 use super::storage::EmulatedPlane;
@@ -14,69 +12,85 @@ use crate::mme::{Elements, Matrix, MmeError};
 #[derive(Debug)]
 enum Store<'a> {
     Codes(&'a [u8], Format),
-    Values(Cow<'a, [bf16]>),
+    Values(&'a [bf16]),
+    /// bfloat16 values, widened.
+    Floats(&'a [f32]),
 }
 
-/// The rows of one head: runs of equally strided rows in one store.
+/// Where the rows of a sequence's tokens start: runs of consecutive ones.
+#[derive(Debug)]
+enum Runs<'a> {
+    Blocks { blocks: &'a [usize], block_size_tokens: usize },
+    All,
+}
+
+/// The rows of one head, `stride` elements from one to the next within a run.
 #[derive(Debug)]
 pub(super) struct HeadRows<'a> {
     store: Store<'a>,
-    /// Where each run starts and how many rows it has.
-    runs: Vec<(usize, usize)>,
+    runs: Runs<'a>,
+    /// Elements of a token before those of the head.
+    offset: usize,
     pub(super) dim: usize,
     stride: usize,
 }
 
 impl<'a> HeadRows<'a> {
-    /// The first `dim` elements of a head's rows in a plane, for the tokens of a sequence in order.
+    /// The first `dim` elements of a head's rows in a plane, for the tokens in these blocks in order.
     pub(super) fn of_plane(
         generation: Generation,
         layout: &PlaneLayout,
         plane: &'a EmulatedPlane,
-        (blocks, context_tokens): (&[usize], usize),
+        blocks: &'a [usize],
         head: usize,
         dim: usize,
     ) -> Self {
-        let size = layout.block_size_tokens;
-        let starts = blocks.iter().map(|block| block * size * layout.row() + head * layout.dim);
-        let runs: Vec<(usize, usize)> = starts
-            .enumerate()
-            .map(|(number, start)| (start, size.min(context_tokens - number * size)))
-            .collect();
         let store = match plane {
             EmulatedPlane::Fp8(codes) => Store::Codes(codes, Format::kv_cache(generation)),
-            EmulatedPlane::Bf16(values) => Store::Values(Cow::Borrowed(values)),
-            EmulatedPlane::F32(values) => {
-                // The matrix engine takes bfloat16, and these are bfloat16 values.
-                let rows = runs
-                    .iter()
-                    .flat_map(|(start, rows)| (0..*rows).map(move |row| start + row * layout.row()));
-                let gathered =
-                    rows.flat_map(|at| values[at..at + dim].iter().map(|v| bf16::from_f32(*v))).collect();
-                let runs = vec![(0, context_tokens)];
-                return Self { store: Store::Values(Cow::Owned(gathered)), runs, dim, stride: dim };
-            }
+            EmulatedPlane::Bf16(values) => Store::Values(values),
+            EmulatedPlane::F32(values) => Store::Floats(values),
         };
-        Self { store, runs, dim, stride: layout.row() }
+        let runs = Runs::Blocks { blocks, block_size_tokens: layout.block_size_tokens };
+        Self { store, runs, offset: head * layout.dim, dim, stride: layout.row() }
     }
 
-    /// The first `rows` rows.
-    pub(super) fn matrices(&self, rows: usize) -> Result<Vec<Matrix<'_>>, MmeError> {
-        let mut left = rows;
-        let mut matrices = Vec::with_capacity(self.runs.len());
-        for (start, len) in &self.runs {
-            let taken = left.min(*len);
-            if taken == 0 {
-                break;
+    /// Where each run of the first `rows` rows starts and how many rows it has.
+    fn runs(&self, rows: usize) -> impl Iterator<Item = (usize, usize)> {
+        let (blocks, size) = match self.runs {
+            Runs::Blocks { blocks, block_size_tokens } => (blocks, block_size_tokens),
+            Runs::All => (&[0][..], rows.max(1)),
+        };
+        let starts = blocks.iter().map(move |block| block * size * self.stride + self.offset);
+        starts.zip((0..rows).step_by(size)).map(move |(start, first)| (start, size.min(rows - first)))
+    }
+
+    /// Appends the first `rows` rows. What has to be narrowed first goes to `gathered`.
+    pub(super) fn push_matrices<'m>(
+        &'m self,
+        rows: usize,
+        gathered: &'m mut Vec<bf16>,
+        matrices: &mut Vec<Matrix<'m>>,
+    ) -> Result<(), MmeError> {
+        if let Store::Floats(values) = &self.store {
+            // The matrix engine takes bfloat16, and these are bfloat16 values.
+            gathered.clear();
+            for at in
+                self.runs(rows).flat_map(|(start, rows)| (0..rows).map(move |r| start + r * self.stride))
+            {
+                gathered.extend(values[at..at + self.dim].iter().map(|v| bf16::from_f32(*v)));
             }
-            let elements = match &self.store {
-                Store::Codes(codes, format) => Elements::Fp8(&codes[*start..], *format),
-                Store::Values(values) => Elements::Bf16(&values[*start..]),
-            };
-            matrices.push(Matrix::strided(elements, taken, self.dim, self.stride)?);
-            left -= taken;
+            matrices.push(Matrix::new(Elements::Bf16(gathered), rows, self.dim)?);
+            return Ok(());
         }
-        Ok(matrices)
+        for (start, rows) in self.runs(rows) {
+            let elements = match &self.store {
+                Store::Codes(codes, format) => Elements::Fp8(&codes[start..], *format),
+                Store::Values(values) => Elements::Bf16(&values[start..]),
+                Store::Floats(_) => continue,
+            };
+            matrices.push(Matrix::strided(elements, rows, self.dim, self.stride)?);
+        }
+        Ok(())
     }
 }
 
@@ -96,41 +110,47 @@ impl<'a> QuantizedRows<'a> {
         quant: Option<&HeadScales>,
     ) -> Result<Self, DeviceError> {
         let Some(quant) = quant else { return Ok(Self::Values { values, heads, dim }) };
-        let mut codes = vec![0; values.len()];
-        quantize_rows(generation, values, heads, dim, quant, &mut codes)?;
+        let (mut codes, mut quantizers) = (vec![0; values.len()], Vec::new());
+        set_quantizers(&mut quantizers, generation, heads, quant)?;
+        quantize_rows(&quantizers, values, dim, &mut codes)?;
         Ok(Self::Codes { codes, format: Format::kv_cache(generation), heads, dim })
     }
 
     /// One head's rows.
     pub(super) fn head(&self, head: usize) -> HeadRows<'_> {
-        let (store, len, heads, dim) = match self {
-            Self::Codes { codes, format, heads, dim } => {
-                (Store::Codes(codes, *format), codes.len(), *heads, *dim)
-            }
-            Self::Values { values, heads, dim } => {
-                (Store::Values(Cow::Borrowed(*values)), values.len(), *heads, *dim)
-            }
+        let (store, heads, dim) = match self {
+            Self::Codes { codes, format, heads, dim } => (Store::Codes(codes, *format), *heads, *dim),
+            Self::Values { values, heads, dim } => (Store::Values(values), *heads, *dim),
         };
-        HeadRows { store, runs: vec![(head * dim, len / (heads * dim))], dim, stride: heads * dim }
+        HeadRows { store, runs: Runs::All, offset: head * dim, dim, stride: heads * dim }
     }
 }
 
-/// Quantizes `[rows, heads, dim]`, each head by its own scale.
-pub(super) fn quantize_rows(
+/// The quantizers of `heads` heads, in place of those in the list: one for all, or one for each.
+pub(super) fn set_quantizers(
+    quantizers: &mut Vec<Quantizer>,
     generation: Generation,
-    values: &[bf16],
     heads: usize,
-    dim: usize,
     quant: &HeadScales,
+) -> Result<(), DeviceError> {
+    let count = if let HeadScales::One(_) = quant { 1 } else { heads };
+    quantizers.clear();
+    for head in 0..count {
+        quantizers.push(Quantizer::kv_cache(generation, quant.of(head))?);
+    }
+    Ok(())
+}
+
+/// Quantizes `[rows, heads, dim]` by the quantizers of the heads.
+pub(super) fn quantize_rows(
+    quantizers: &[Quantizer],
+    values: &[bf16],
+    dim: usize,
     codes: &mut [u8],
 ) -> Result<(), DeviceError> {
-    if let HeadScales::One(quant) = quant {
-        Quantizer::kv_cache(generation, *quant)?.quant_bf16(values, codes)?;
-        return Ok(());
+    match quantizers {
+        [one] => one.quant_bf16(values, codes)?,
+        each => Quantizer::quant_heads_bf16(each, dim, values, codes)?,
     }
-    let quantizers = (0..heads)
-        .map(|head| Quantizer::kv_cache(generation, quant.of(head)))
-        .collect::<Result<Vec<_>, _>>()?;
-    Quantizer::quant_heads_bf16(&quantizers, dim, values, codes)?;
     Ok(())
 }

@@ -8,8 +8,10 @@ mod project;
 mod query;
 mod softmax;
 mod storage;
+mod workspace;
 
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 use half::bf16;
 use rayon::prelude::*;
@@ -66,14 +68,23 @@ impl Emulated {
         self.mode
     }
 
-    /// Runs one task for each sequence and KV head and puts the rows where they belong.
-    fn run_tasks(&self, tasks: &[Attend<'_>], out: &mut [f32]) -> Result<(), DeviceError> {
-        let results: Vec<Vec<f32>> =
-            tasks.par_iter().map(|task| task.run(&self.products)).collect::<Result<_, _>>()?;
-        for (task, rows) in tasks.iter().zip(&results) {
-            task.scatter(rows, out);
-        }
-        Ok(())
+    /// Runs tasks, one for each sequence and KV head, and puts their rows where they belong.
+    fn run_tasks<'t>(
+        &self,
+        count: usize,
+        task: impl Fn(usize) -> Attend<'t> + Sync,
+        out: &mut [f32],
+    ) -> Result<(), DeviceError> {
+        let out = Mutex::new(out);
+        (0..count).into_par_iter().try_for_each(|number| {
+            workspace::with(|workspace| {
+                let task = task(number);
+                task.run(&self.products, workspace)?;
+                let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+                task.scatter(&workspace.out, &mut out);
+                Ok(())
+            })
+        })
     }
 
     /// A decode by the matrix engine's products, in the mode of the device.
@@ -84,45 +95,37 @@ impl Emulated {
     ) -> Result<(), DeviceError> {
         let (layout, kv_heads) = (kernel.key_layout, kernel.key_layout.heads);
         let is_fp8 = layout.dtype == StorageDtype::Fp8;
-        let generation = self.generation;
-        let mut tasks = Vec::with_capacity(kernel.sequences.len() * kv_heads);
-        for sequence in kernel.sequences {
-            let context = (kernel.blocks_of(sequence), sequence.context_tokens);
-            for kv_head in 0..kv_heads {
-                let key_dequant = kernel.key_dequant.of(kv_head);
-                let value = match &kernel.values {
-                    Values::Plane { layout, plane, dequant } => Side {
-                        rows: HeadRows::of_plane(generation, layout, plane, context, kv_head, layout.dim),
-                        dequant: dequant.of(kv_head),
-                    },
-                    Values::KeyPrefix { dim } => Side {
-                        rows: HeadRows::of_plane(generation, layout, kernel.key, context, kv_head, *dim),
-                        dequant: key_dequant,
-                    },
-                };
-                tasks.push(Attend {
-                    q: kernel.q,
-                    dim: layout.dim,
-                    num_heads: kernel.num_heads,
-                    group: kernel.num_heads / kv_heads,
-                    kv_head,
-                    first_token: sequence.first_token,
-                    tokens: sequence.tokens,
-                    context_tokens: sequence.context_tokens,
-                    query_scale: is_fp8.then_some(kernel.query_scale),
-                    key: Side {
-                        rows: HeadRows::of_plane(
-                            generation, layout, kernel.key, context, kv_head, layout.dim,
-                        ),
-                        dequant: key_dequant,
-                    },
-                    value,
-                    prob: is_fp8.then_some(kernel.prob),
-                    modifiers: &kernel.modifiers,
-                });
+        let task = |number: usize| {
+            let (sequence, kv_head) = (&kernel.sequences[number / kv_heads], number % kv_heads);
+            let rows = |layout: &PlaneLayout, plane, dim| {
+                HeadRows::of_plane(self.generation, layout, plane, kernel.blocks_of(sequence), kv_head, dim)
+            };
+            let key_dequant = kernel.key_dequant.of(kv_head);
+            let value = match &kernel.values {
+                Values::Plane { layout, plane, dequant } => {
+                    Side { rows: rows(layout, plane, layout.dim), dequant: dequant.of(kv_head) }
+                }
+                Values::KeyPrefix { dim } => {
+                    Side { rows: rows(layout, kernel.key, *dim), dequant: key_dequant }
+                }
+            };
+            Attend {
+                q: kernel.q,
+                dim: layout.dim,
+                num_heads: kernel.num_heads,
+                group: kernel.num_heads / kv_heads,
+                kv_head,
+                first_token: sequence.first_token,
+                tokens: sequence.tokens,
+                context_tokens: sequence.context_tokens,
+                query_scale: is_fp8.then_some(kernel.query_scale),
+                key: Side { rows: rows(layout, kernel.key, layout.dim), dequant: key_dequant },
+                value,
+                prob: is_fp8.then_some(kernel.prob),
+                modifiers: &kernel.modifiers,
             }
-        }
-        self.run_tasks(&tasks, out)
+        };
+        self.run_tasks(kernel.sequences.len() * kv_heads, task, out)
     }
 }
 
@@ -209,27 +212,22 @@ impl Device for Emulated {
         };
         let k = quantized(kernel.k, kernel.dim, kernel.fp8.map(|f| f.key.0))?;
         let v = quantized(kernel.v, kernel.value_dim, kernel.fp8.map(|f| f.value.0))?;
-        let tasks: Vec<Attend<'_>> = (0..kernel.num_kv_heads)
-            .map(|kv_head| Attend {
-                q: kernel.q,
-                dim: kernel.dim,
-                num_heads: kernel.num_heads,
-                group: kernel.num_heads / kernel.num_kv_heads,
-                kv_head,
-                first_token: 0,
-                tokens: queries,
-                context_tokens: keys,
-                query_scale: kernel.fp8.map(|f| f.query_scale),
-                key: Side { rows: k.head(kv_head), dequant: kernel.fp8.map_or(1.0, |f| f.key.1.of(kv_head)) },
-                value: Side {
-                    rows: v.head(kv_head),
-                    dequant: kernel.fp8.map_or(1.0, |f| f.value.1.of(kv_head)),
-                },
-                prob: kernel.fp8.map(|f| f.prob),
-                modifiers: &kernel.modifiers,
-            })
-            .collect();
-        self.run_tasks(&tasks, out)
+        let task = |kv_head| Attend {
+            q: kernel.q,
+            dim: kernel.dim,
+            num_heads: kernel.num_heads,
+            group: kernel.num_heads / kernel.num_kv_heads,
+            kv_head,
+            first_token: 0,
+            tokens: queries,
+            context_tokens: keys,
+            query_scale: kernel.fp8.map(|f| f.query_scale),
+            key: Side { rows: k.head(kv_head), dequant: kernel.fp8.map_or(1.0, |f| f.key.1.of(kv_head)) },
+            value: Side { rows: v.head(kv_head), dequant: kernel.fp8.map_or(1.0, |f| f.value.1.of(kv_head)) },
+            prob: kernel.fp8.map(|f| f.prob),
+            modifiers: &kernel.modifiers,
+        };
+        self.run_tasks(kernel.num_kv_heads, task, out)
     }
 
     fn decode(&self, kernel: &DecodeKernel<'_, EmulatedPlane>, out: &mut [f32]) -> Result<(), DeviceError> {
@@ -240,6 +238,6 @@ impl Device for Emulated {
     }
 
     fn project(&self, kernel: &ProjectKernel<'_>, out: &mut [bf16]) -> Result<(), DeviceError> {
-        project::project(&self.products, kernel, out)
+        workspace::with(|workspace| project::project(&self.products, workspace, kernel, out))
     }
 }

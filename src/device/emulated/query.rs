@@ -8,7 +8,7 @@ use crate::fp8::{Format, Quantizer, amax_bf16};
 use crate::mme::{Elements, Matrix, MmeError};
 
 /// Rows of a query, quantized where the first product is FP8, and what multiplies each row of the product.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct QueryRows {
     values: Vec<bf16>,
     codes: Vec<u8>,
@@ -18,32 +18,37 @@ pub(super) struct QueryRows {
 }
 
 impl QueryRows {
-    /// Takes `[rows, dim]`. `scale` is `None` for a bfloat16 product.
-    pub(super) fn new(
+    /// Takes rows of `dim` elements, in place of those it has. `scale` is `None` for a bfloat16 product.
+    pub(super) fn set<'q>(
+        &mut self,
         generation: Generation,
-        values: Vec<bf16>,
+        rows: impl Iterator<Item = &'q [bf16]>,
         dim: usize,
         kv_head: usize,
         scale: Option<&QueryScale>,
-    ) -> Result<Self, DeviceError> {
-        let rows = values.len() / dim;
-        let Some(scale) = scale else {
-            return Ok(Self { values, codes: Vec::new(), format: None, dim, dequant: vec![1.0; rows] });
-        };
-        let mut codes = vec![0; values.len()];
-        let dequant = match scale {
+    ) -> Result<(), DeviceError> {
+        let Self { values, codes, dequant: dequants, .. } = self;
+        values.clear();
+        rows.for_each(|row| values.extend_from_slice(row));
+        self.dim = dim;
+        self.format = scale.map(|_| Format::kv_cache(generation));
+        dequants.clear();
+        dequants.resize(values.len() / dim, 1.0);
+        let Some(scale) = scale else { return Ok(()) };
+        codes.resize(values.len(), 0);
+        match scale {
             QueryScale::Static { quant, dequant } => {
-                Quantizer::kv_cache(generation, quant.of(kv_head))?.quant_bf16(&values, &mut codes)?;
-                vec![dequant.of(kv_head); rows]
+                Quantizer::kv_cache(generation, quant.of(kv_head))?.quant_bf16(values, codes)?;
+                dequants.fill(dequant.of(kv_head));
             }
             QueryScale::Dynamic => {
                 let pieces = values.chunks_exact(dim).zip(codes.chunks_exact_mut(dim));
-                pieces
-                    .map(|(values, codes)| quantize_by_amax(generation, values, codes))
-                    .collect::<Result<_, _>>()?
+                for ((values, codes), dequant) in pieces.zip(dequants) {
+                    *dequant = quantize_by_amax(generation, values, codes)?;
+                }
             }
-        };
-        Ok(Self { values, codes, format: Some(Format::kv_cache(generation)), dim, dequant })
+        }
+        Ok(())
     }
 
     /// `[rows, dim]`.

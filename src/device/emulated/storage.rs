@@ -3,7 +3,8 @@
 use half::bf16;
 use half::slice::HalfFloatSliceExt;
 
-use super::head_rows::quantize_rows;
+use super::head_rows::{quantize_rows, set_quantizers};
+use super::workspace;
 use crate::Generation;
 use crate::device::{DeviceError, HeadScales, PlaneLayout, StorageDtype};
 use crate::fp8::{Dequantizer, Format};
@@ -49,11 +50,16 @@ impl EmulatedPlane {
         let row = layout.row();
         match self {
             Self::Fp8(codes) => {
-                // Runs of slots, nearly all of a prefill, are converted in one go.
-                for (first, slot, len) in runs(slots) {
-                    let (from, to) = (first * row..(first + len) * row, slot * row..(slot + len) * row);
-                    quantize_rows(generation, &rows[from], layout.heads, layout.dim, quant, &mut codes[to])?;
-                }
+                return workspace::with(|workspace| {
+                    let quantizers = &mut workspace.quantizers;
+                    set_quantizers(quantizers, generation, layout.heads, quant)?;
+                    // Runs of slots, nearly all of a prefill, are converted in one go.
+                    for (first, slot, len) in runs(slots) {
+                        let (from, to) = (first * row..(first + len) * row, slot * row..(slot + len) * row);
+                        quantize_rows(quantizers, &rows[from], layout.dim, &mut codes[to])?;
+                    }
+                    Ok(())
+                });
             }
             Self::Bf16(values) => {
                 for (first, slot, len) in runs(slots) {

@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 use super::binades::{Binades, ByteLanes};
 use super::lines::Line;
 use super::simd::{Simd, entry_points};
+use super::tables::Pieces;
 
 /// Proof that the machine has AVX-512 F, BW, DQ, VL and VBMI.
 #[derive(Clone, Copy)]
@@ -22,8 +23,14 @@ impl Avx512 {
 entry_points!(Avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,popcnt");
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,popcnt")]
-pub(super) fn quant_bf16_by_binade(binades: &Binades, words: &[u16], codes: &mut [u8]) {
-    super::binades::quant_bf16(Avx512::here(), binades, words, codes);
+pub(super) fn quant_bf16_by_binade(
+    binades: &Binades,
+    pieces: Pieces,
+    words: &[u16],
+    codes: &mut [u8],
+    ahead: &[u16],
+) {
+    super::binades::quant_bf16(Avx512::here(), binades, pieces, words, codes, ahead);
 }
 
 impl ByteLanes for Avx512 {
@@ -41,6 +48,13 @@ impl ByteLanes for Avx512 {
     fn if_bytes_equal(self, a: __m512i, b: __m512i, yes: __m512i, no: __m512i) -> __m512i {
         // SAFETY: `self` proves AVX-512BW.
         unsafe { _mm512_mask_mov_epi8(no, _mm512_cmpeq_epi8_mask(a, b), yes) }
+    }
+    #[inline(always)]
+    fn prefetch(self, words: &[u16]) {
+        for line in words.chunks(32) {
+            // SAFETY: every x86-64 machine has SSE; a prefetch reads nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast()) }
+        }
     }
     #[inline(always)]
     fn exponents(self, low: __m512i, high: __m512i) -> __m512i {

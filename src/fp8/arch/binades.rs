@@ -9,6 +9,7 @@ use super::super::{Quantizer, Rounding};
 use super::kernels::{Map, Sink, map};
 use super::plan::EncodePlan;
 use super::simd::Simd;
+use super::tables::Pieces;
 
 /// Binades of input that can end in a denormal code: below them a product is under half of the smallest one.
 const DENORMAL: usize = 5;
@@ -24,6 +25,8 @@ pub(super) trait ByteLanes: Simd {
     fn min_bytes(self, a: Self::B, b: Self::B) -> Self::B;
     /// `yes` where `a == b`, else `no`.
     fn if_bytes_equal(self, a: Self::B, b: Self::B, yes: Self::B, no: Self::B) -> Self::B;
+    /// Asks for words that will be read soon.
+    fn prefetch(self, words: &[u16]);
     /// The exponent fields of bfloat16 values, given as low and high bytes.
     fn exponents(self, low: Self::B, high: Self::B) -> Self::B;
 }
@@ -110,7 +113,14 @@ impl<K: ByteLanes> Map<K> for Regs<K> {
 }
 
 #[inline(always)]
-pub(super) fn quant_bf16<K: ByteLanes>(k: K, binades: &Binades, from: &[u16], to: &mut [u8]) {
+pub(super) fn quant_bf16<K: ByteLanes>(
+    k: K,
+    binades: &Binades,
+    pieces: Pieces,
+    from: &[u16],
+    to: &mut [u8],
+    ahead: &[u16],
+) {
     let regs = Regs::<K> {
         flushed: k.splat_byte(binades.flushed),
         denormal: {
@@ -126,5 +136,9 @@ pub(super) fn quant_bf16<K: ByteLanes>(k: K, binades: &Binades, from: &[u16], to
         max_code: k.splat_byte(binades.max_code),
         overflow_code: k.splat_byte(binades.overflow_code),
     };
-    map(k, &regs, from, to);
+    let mut ahead = ahead.chunks(pieces.len);
+    for (from, to) in pieces.of(from).zip(pieces.of_mut(to)) {
+        k.prefetch(ahead.next().unwrap_or_default());
+        map(k, &regs, from, to);
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! `scalar` is the portable twin of every kernel and runs the definitions themselves. `kernels` holds the algorithms,
 //! written once over the registers that `simd` describes; `avx2`, `avx512` and `neon` are those registers and the entry
-//! points compiled for them. `binades` is a faster way to quantize large arrays that AVX-512 alone takes.
+//! points compiled for them. `binades` is a faster way to quantize large arrays that AVX-512 alone takes, and `tables` the way
+//! to it.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -15,6 +16,7 @@ mod plan;
 mod scalar;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
+mod tables;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -28,6 +30,7 @@ use half::slice::HalfFloatSliceExt;
 
 use super::{CodeScan, Dequantizer, Isa, Quantizer};
 pub(super) use plan::{CodeClass, EncodePlan, Recode, WordTable};
+pub(super) use tables::{Pieces, QuantTables};
 
 /// Runs a kernel of the best module that `isa` names and this machine has; everything else runs the scalar twin.
 macro_rules! dispatch {
@@ -76,17 +79,11 @@ pub(super) fn quant_f32(isa: Isa, plan: &EncodePlan, q: &Quantizer, values: &[f3
 /// Codes of bfloat16 values times the scale.
 pub(super) fn quant_bf16(isa: Isa, plan: &EncodePlan, q: &Quantizer, values: &[bf16], codes: &mut [u8]) {
     let isa = if plan.vectorizes { isa } else { Isa::Scalar };
-    let words = values.reinterpret_cast();
-    #[cfg(target_arch = "x86_64")]
-    if isa == Isa::Avx512
-        && isa.is_available()
-        && words.len() >= binades::MIN_LEN
-        && let Some(binades) = binades::Binades::new(plan, q)
-    {
-        // SAFETY: this machine has just been found to have POPCNT and the AVX-512 features that the kernel is compiled
-        // for.
-        return unsafe { avx512::quant_bf16_by_binade(&binades, words, codes) };
+    if let Some(tables) = QuantTables::new(isa, plan, q, values.len()) {
+        let all = Pieces { first: 0, len: values.len(), stride: values.len() };
+        return tables.quant_bf16(all, values, codes, &[]);
     }
+    let words = values.reinterpret_cast();
     dispatch!(isa, quant_bf16(plan, q.scale_as_bf16(), words, codes), scalar::quant_bf16(q, values, codes))
 }
 

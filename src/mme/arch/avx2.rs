@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 
 use crate::fp8::Isa;
 use crate::mme::kernel::{self, Kernel};
+use crate::mme::memory::TaskMemory;
 use crate::mme::simd::Simd;
 
 /// Proof that this machine has AVX2 and FMA: [`Avx2::new`] is the only way to get one.
@@ -29,15 +30,15 @@ impl Avx2 {
     }
 
     /// Runs a kernel compiled with the instructions enabled.
-    pub(in crate::mme) fn run(self, kernel: &mut Kernel<'_>) {
+    pub(in crate::mme) fn run(self, kernel: &mut Kernel<'_, '_>, memory: &mut TaskMemory) {
         // SAFETY: `run_enabled` needs AVX2 and FMA, both part of `Isa::Avx2`, which `self` proves.
-        unsafe { run_enabled(self, kernel) }
+        unsafe { run_enabled(self, kernel, memory) }
     }
 }
 
 #[target_feature(enable = "avx2,fma")]
-fn run_enabled(simd: Avx2, kernel: &mut Kernel<'_>) {
-    kernel::run(simd, kernel);
+fn run_enabled(simd: Avx2, kernel: &mut Kernel<'_, '_>, memory: &mut TaskMemory) {
+    kernel::run(simd, kernel, memory);
 }
 
 impl Simd for Avx2 {

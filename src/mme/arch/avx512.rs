@@ -6,6 +6,7 @@ use std::arch::x86_64::*;
 use crate::fp8::Isa;
 use crate::mme::decode::Decoder;
 use crate::mme::kernel::{self, Kernel};
+use crate::mme::memory::TaskMemory;
 use crate::mme::simd::{Simd, transpose};
 
 /// Proof that this machine has the instructions: [`Avx512::new`] is the only way to get one.
@@ -30,15 +31,15 @@ impl Avx512 {
     }
 
     /// Runs a kernel compiled with the instructions enabled.
-    pub(in crate::mme) fn run(self, kernel: &mut Kernel<'_>) {
+    pub(in crate::mme) fn run(self, kernel: &mut Kernel<'_, '_>, memory: &mut TaskMemory) {
         // SAFETY: `run_enabled` needs AVX-512 F, BW, DQ, VL and VBMI; `self` proves that the machine has them.
-        unsafe { run_enabled(self, kernel) }
+        unsafe { run_enabled(self, kernel, memory) }
     }
 }
 
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
-fn run_enabled(simd: Avx512, kernel: &mut Kernel<'_>) {
-    kernel::run(simd, kernel);
+fn run_enabled(simd: Avx512, kernel: &mut Kernel<'_, '_>, memory: &mut TaskMemory) {
+    kernel::run(simd, kernel, memory);
 }
 
 impl Simd for Avx512 {
