@@ -7,8 +7,8 @@ use std::rc::Rc;
 use gaudi_kv::Generation;
 use gaudi_kv::attention::{AttentionOptions, AttentionScales, Batch, MhaAttention};
 use gaudi_kv::cache::{CacheGeometry, MhaCache, PlaneScale};
-use gaudi_kv::device::{Device, StorageDtype};
 use gaudi_kv::device::emulated::{Emulated, Mode};
+use gaudi_kv::device::{Device, StorageDtype};
 use gaudi_kv::scales::{LayerScale, Numbers, Origin};
 use half::bf16;
 

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use gaudi_kv::Generation;
 use gaudi_kv::attention::{AttentionOptions, MlaAttention, MlaShape};
 use gaudi_kv::cache::{CacheGeometry, MlaCache};
-use gaudi_kv::device::{Device, StorageDtype};
 use gaudi_kv::device::emulated::{Emulated, Mode};
+use gaudi_kv::device::{Device, StorageDtype};
 use half::bf16;
 
 use crate::cases::{Place, Scale, Table, attention_scales, block_count, modifiers, places, random_options};

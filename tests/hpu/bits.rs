@@ -3,8 +3,8 @@
 use gaudi_kv::Generation;
 use gaudi_kv::attention::MlaShape;
 use gaudi_kv::cache::BlockCache;
-use gaudi_kv::device::{Device, StorageDtype};
 use gaudi_kv::device::emulated::Mode;
+use gaudi_kv::device::{Device, StorageDtype};
 use half::bf16;
 
 use crate::cases::{Mha, Scale};
@@ -152,7 +152,11 @@ fn the_kernels_taken_are_said() {
         for choice in choices {
             let reason = choice.refused.as_deref().unwrap_or_default();
             assert_eq!(reason.is_empty(), is_native, "{choice}");
-            assert_eq!(choice.to_string().contains("no FP8 form (synNodeCreateWithId"), !is_native, "{choice}");
+            assert_eq!(
+                choice.to_string().contains("no FP8 form (synNodeCreateWithId"),
+                !is_native,
+                "{choice}"
+            );
         }
     });
 }

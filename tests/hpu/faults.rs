@@ -70,10 +70,7 @@ fn outcome(out: &str) -> &str {
 /// Runs the scenario with a fault. Returns its outcome; nothing may leak.
 fn with_fault(fault: &str, folder: &Path) -> String {
     let trace = folder.join(fault.replace([':', '='], "-"));
-    let out = run(
-        SCENARIO,
-        &[("SYNAPSE_EMU_FAULT", fault), ("SYNAPSE_EMU_TRACE", &trace.to_string_lossy())],
-    );
+    let out = run(SCENARIO, &[("SYNAPSE_EMU_FAULT", fault), ("SYNAPSE_EMU_TRACE", &trace.to_string_lossy())]);
     assert_no_leak(&trace, fault);
     std::fs::remove_file(trace).unwrap();
     outcome(&out).to_owned()
@@ -107,7 +104,10 @@ fn each_call_failing_in_turn_is_an_error_that_names_it() {
                 || number + 40 > calls.len()
                 || matches!(
                     calls[number],
-                    "synNodeCreateWithId" | "synGraphCompile" | "synStatusGetBriefDescription" | "synEventQuery"
+                    "synNodeCreateWithId"
+                        | "synGraphCompile"
+                        | "synStatusGetBriefDescription"
+                        | "synEventQuery"
                 ));
         assert!(named || is_harmless, "call {} ({}): {outcome}", number + 1, calls[number]);
         unnoticed += usize::from(!named);
@@ -153,7 +153,10 @@ fn each_function_failing_at_its_first_call_is_named() {
         "synGraphDestroy",
     ] {
         let outcome = with_fault(&format!("fail={function}:1"), folder.path());
-        assert!(outcome.contains(function) && outcome.contains("returned synFail (26)"), "{function}: {outcome}");
+        assert!(
+            outcome.contains(function) && outcome.contains("returned synFail (26)"),
+            "{function}: {outcome}"
+        );
     }
 }
 
@@ -213,13 +216,8 @@ fn what_could_not_be_given_back_is_reported_by_the_next_call() {
     let fault = [("SYNAPSE_EMU_FAULT", "fail=synDeviceFree:1")];
     each("faults::what_could_not_be_given_back_is_reported_by_the_next_call", &[&fault], || {
         let device = process::open();
-        let layout = PlaneLayout {
-            num_blocks: 1,
-            block_size_tokens: 16,
-            heads: 1,
-            dim: 8,
-            dtype: StorageDtype::Bf16,
-        };
+        let layout =
+            PlaneLayout { num_blocks: 1, block_size_tokens: 16, heads: 1, dim: 8, dtype: StorageDtype::Bf16 };
         drop(device.allocate(&layout).unwrap());
         let Err(DeviceError::Hpu(error)) = device.allocate(&layout) else { panic!("no report") };
         let HpuError::NotReleased { failures } = &*error else { panic!("{error}") };
@@ -244,7 +242,12 @@ fn failing_calls_leak_no_memory_under_valgrind() {
         let fault = format!("fail-call={number}");
         let variables: &[(&str, &str)] = if number == 0 { &[] } else { &[("SYNAPSE_EMU_FAULT", &fault)] };
         let mut valgrind = Command::new("valgrind");
-        valgrind.args(["--quiet", "--leak-check=full", "--errors-for-leak-kinds=definite", "--error-exitcode=99"]);
+        valgrind.args([
+            "--quiet",
+            "--leak-check=full",
+            "--errors-for-leak-kinds=definite",
+            "--error-exitcode=99",
+        ]);
         valgrind.arg(std::env::current_exe().unwrap());
         let mut command = process::through(valgrind, SCENARIO, variables);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -2,9 +2,7 @@
 
 use gaudi_kv::Generation;
 use gaudi_kv::device::Device;
-use gaudi_kv::device::hpu::{
-    Hpu, HpuError, HpuOptions, MODULE_ENV, reported_generation, reported_modules,
-};
+use gaudi_kv::device::hpu::{Hpu, HpuError, HpuOptions, MODULE_ENV, reported_generation, reported_modules};
 
 use crate::process::{each, library, open, options, run};
 
@@ -49,7 +47,10 @@ fn a_process_holds_one_device() {
 fn the_environment_names_a_module() {
     if !crate::process::is_scenario() {
         for (value, cards) in [("1", "2"), ("x", "1"), ("7", "1")] {
-            run("holding::the_environment_names_a_module", &[(MODULE_ENV, value), ("SYNAPSE_EMU_CARDS", cards)]);
+            run(
+                "holding::the_environment_names_a_module",
+                &[(MODULE_ENV, value), ("SYNAPSE_EMU_CARDS", cards)],
+            );
         }
         return;
     }
@@ -62,7 +63,10 @@ fn the_environment_names_a_module() {
         _ => {
             let error = Hpu::open(&options()).unwrap_err();
             let HpuError::Call(failure) = &error else { panic!("{error}") };
-            assert_eq!((failure.function, failure.arguments.as_str()), ("synDeviceAcquireByModuleId", "module 7"));
+            assert_eq!(
+                (failure.function, failure.arguments.as_str()),
+                ("synDeviceAcquireByModuleId", "module 7")
+            );
         }
     }
 }

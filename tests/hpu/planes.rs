@@ -128,7 +128,8 @@ fn projections() {
                 heads,
                 k,
             };
-            let (mut ours, mut theirs) = (vec![bf16::ZERO; rows * heads * n], vec![bf16::ONE; rows * heads * n]);
+            let (mut ours, mut theirs) =
+                (vec![bf16::ZERO; rows * heads * n], vec![bf16::ONE; rows * heads * n]);
             device.project(&kernel, &mut ours).unwrap();
             emulated.project(&kernel, &mut theirs).unwrap();
             assert_eq!(ours, theirs, "{rows} {heads} {k} {n}");

@@ -29,7 +29,8 @@ fn data(name: &str) -> PathBuf {
 
 fn program(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gaudi-kv"));
-    clear(command.args(arguments)).env("GAUDI_KV_RECIPE_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("recipes"));
+    clear(command.args(arguments))
+        .env("GAUDI_KV_RECIPE_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("recipes"));
     command.env_remove("VLLM_SCALE_ADJUSTMENT").envs(variables.iter().copied()).output().unwrap()
 }
 
@@ -44,7 +45,8 @@ fn compare(model: &str, generation: &str, options: &[&str]) {
     let (folder, model) = (tempfile::tempdir().unwrap(), data(model).to_string_lossy().into_owned());
     let outputs = ["emulated", "hpu"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
     let run = |device: &str, out: &str| {
-        let arguments = [&["check", &model, "--json", "--device", device, "--outputs", out], options].concat();
+        let arguments =
+            [&["check", &model, "--json", "--device", device, "--outputs", out], options].concat();
         json(&program(&arguments, &[("SYNAPSE_EMU_DEVICE", generation)]))
     };
     let (mut emulated, mut hpu) = (run(generation, &outputs[0]), run("hpu", &outputs[1]));

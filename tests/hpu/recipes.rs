@@ -17,8 +17,7 @@ fn scenario() {
     if !is_scenario() {
         return;
     }
-    let device =
-        Hpu::open(&HpuOptions { recipe_cache: RecipeFolder::Default, ..options() }).unwrap();
+    let device = Hpu::open(&HpuOptions { recipe_cache: RecipeFolder::Default, ..options() }).unwrap();
     assert_eq!(everything(&device).unwrap(), expected(gaudi_kv::device::Device::generation(&device)));
     let statistics = device.recipe_statistics();
     println!("statistics: {} {}", statistics.compiled, statistics.from_disk);
@@ -105,7 +104,8 @@ fn a_process_that_is_killed_while_it_writes_leaves_a_usable_cache() {
             assert_eq!(statistics(folder.path(), &[]), (0, compiled));
         }
         // What can be read is whole: a file is taken, or it is not there.
-        let whole = files(folder.path()).into_iter().filter(|file| file.extension().is_some_and(|e| e == "recipe"));
+        let whole =
+            files(folder.path()).into_iter().filter(|file| file.extension().is_some_and(|e| e == "recipe"));
         assert!(whole.count() as u64 <= compiled);
     }
     assert!(killed > 10, "{killed} of 40 were killed in time");

@@ -17,6 +17,8 @@ static LOADED: Mutex<Weak<Api>> = Mutex::new(Weak::new());
 #[derive(Debug)]
 pub(in crate::device::hpu) struct Api {
     library: Library,
+    /// Whether this value initialized it, and so has to end that.
+    is_ours: bool,
     pending: Mutex<Vec<CallFailure>>,
 }
 
@@ -30,15 +32,16 @@ impl Api {
             let (held, asked) = (api.path().to_owned(), library.path().to_owned());
             return if held == asked { Ok(api) } else { Err(HpuError::OtherLibrary { held, asked }) };
         }
-        let api = Self { library, pending: Mutex::default() };
+        let mut api = Self { library, is_ours: false, pending: Mutex::default() };
         // SAFETY: takes nothing; the library is loaded.
-        let status = unsafe { (api.library.synInitialize)() };
-        match status {
-            // Initialized by another part of the process: not ours to undo, and `synDestroy` counts.
+        match unsafe { (api.library.synInitialize)() } {
             synStatus::synObjectAlreadyInitialized | synStatus::synAlreadyInitialized => {
-                debug!("SynapseAI is already initialized in this process");
+                debug!("another part of this process has initialized SynapseAI");
             }
-            status => api.check("synInitialize", status, String::new)?,
+            status => {
+                api.check("synInitialize", status, String::new)?;
+                api.is_ours = true;
+            }
         }
         let api = Arc::new(api);
         *loaded = Arc::downgrade(&api);
@@ -104,10 +107,11 @@ impl Api {
 
 impl Drop for Api {
     fn drop(&mut self) {
-        // SAFETY: undoes the initialization of `open`; every object keeps the library, so none is left.
-        let status = unsafe { (self.library.synDestroy)() };
-        let result = self.check("synDestroy", status, String::new);
-        self.note(result);
+        if self.is_ours {
+            // SAFETY: undoes the initialization of `open`; every object keeps the library, so none is left.
+            let status = unsafe { (self.library.synDestroy)() };
+            self.note(self.check("synDestroy", status, String::new));
+        }
         // Nobody is left to report to.
         if let Err(failures) = self.report() {
             error!("{failures}");
