@@ -1,8 +1,7 @@
 //! Running recipes, and moving bytes between the host and a device.
 //!
-//! Beyond the rules of [`link`](super::link): what goes to the device is followed by a fresh pattern that is read back
-//! until it is right; and a launch without a result of its own is followed by one that has one, as launches of a stream
-//! are in order.
+//! Beyond the rules of [`link`](super::link): what goes to the device is there before it is used, and a launch without a
+//! result of its own is followed by one that has one, as launches of a stream are in order.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +16,6 @@ use super::synapse::{Device, DeviceMemory, HostMemory, LaunchTensor};
 
 /// Where operands start in their buffer: what both generations align to.
 const ALIGNMENT: usize = 256;
-
-/// Bytes of the pattern that follows an upload.
-const FENCE_BYTES: usize = 4096;
 
 /// Elements of the launch that follows one without a result.
 const MARK: usize = 128;
@@ -69,14 +65,11 @@ pub(super) struct Engine {
     link: Link,
     inputs: Buffers,
     outputs: Buffers,
-    fence: Buffers,
     mark: Buffers,
     mark_input: DeviceMemory,
     mark_recipe: Arc<Compiled>,
     workspace: DeviceMemory,
     device: Arc<Device>,
-    /// The pattern of the last fence.
-    fences: u32,
 }
 
 impl Engine {
@@ -89,13 +82,11 @@ impl Engine {
             link: Link::new(device, timeout)?,
             inputs: buffers("operands", 1 << 16)?,
             outputs: buffers("results", 1 << 16)?,
-            fence: buffers("the fence of uploads", FENCE_BYTES)?,
             mark: buffers("the mark behind a launch", MARK * 2)?,
             mark_input: memory("the mark behind a launch", MARK * 2)?,
             mark_recipe: recipes.get(&mark_graph())?,
             workspace: memory("a workspace", ALIGNMENT)?,
             device: Arc::clone(device),
-            fences: 0,
         };
         let ones: Vec<u8> = [bf16::ONE; MARK].iter().flat_map(|one| one.to_le_bytes()).collect();
         engine.mark.host.write(0, &ones);
@@ -107,17 +98,6 @@ impl Engine {
             "a first upload",
         )?;
         Ok(engine)
-    }
-
-    /// Waits until everything that was uploaded is on the device.
-    fn fence(&mut self) -> Result<(), HpuError> {
-        self.fences = self.fences.wrapping_add(1);
-        let pattern = self.fences.to_le_bytes().repeat(FENCE_BYTES / 4);
-        self.fence.host.write(0, &pattern);
-        let (link, to) = (&self.link, (&self.fence.memory, 0));
-        link.stream.upload(&self.fence.host, FENCE_BYTES, to)?;
-        // Read into another buffer, so that the pattern is not taken for itself.
-        link.until_holds(to, &pattern, &mut self.outputs.host, "an upload")
     }
 
     /// Puts operands of the host into device memory, and gives the address of each.
@@ -135,7 +115,7 @@ impl Engine {
         }
         if end > 0 {
             self.link.stream.upload(&self.inputs.host, end, (&self.inputs.memory, 0))?;
-            self.fence()?;
+            self.link.fence()?;
         }
         let base = self.inputs.memory.address();
         let mut addresses: Vec<_> =

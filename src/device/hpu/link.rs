@@ -2,7 +2,8 @@
 //!
 //! A stream that reports its work as done may still be about to write the results, to the device's memory and to the
 //! host's. So nothing is taken from a report alone: buffers hold something that cannot be the data before, and are looked
-//! at until they hold the data.
+//! at until they hold the data. And no copy is left on its way: one that arrives late would overwrite what comes next, so
+//! each is followed by one of a token, as copies of a stream are in order.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,15 +21,38 @@ const HOST_SENTINEL: u16 = 0x7FC2;
 /// In host memory before each of two copies of bytes that may have any value.
 const FILLS: [u16; 2] = [0x3CA5, !0x3CA5];
 
+/// Bytes of the token.
+const TOKEN_BYTES: usize = 4096;
+
 /// Work may take this many times as long as its data may be late.
 const WORK_FACTOR: u32 = 20;
 
 /// A stream, and how long it is waited for.
 #[derive(Debug)]
 pub(super) struct Link {
+    // Fields are dropped in order: the stream, which waits for its work, before the memory that the work uses.
     pub(super) stream: Stream,
     event: Event,
+    token: Token,
     timeout: Duration,
+}
+
+/// A word, over and over, that goes to the device and comes back.
+#[derive(Debug)]
+struct Token {
+    word: u32,
+    up: HostMemory,
+    memory: DeviceMemory,
+    down: HostMemory,
+}
+
+impl Token {
+    fn new(device: &Arc<Device>) -> Result<Self, HpuError> {
+        let failed = |failure| HpuError::of_allocation("the token of a stream", TOKEN_BYTES, failure);
+        let host = || HostMemory::allocate(device, TOKEN_BYTES).map_err(failed);
+        let memory = DeviceMemory::allocate(device, TOKEN_BYTES).map_err(failed)?;
+        Ok(Self { word: 0, up: host()?, memory, down: host()? })
+    }
 }
 
 /// Waiting that begins short.
@@ -47,7 +71,40 @@ impl Pause {
 
 impl Link {
     pub(super) fn new(device: &Arc<Device>, timeout: Duration) -> Result<Self, HpuError> {
-        Ok(Self { stream: Stream::create(device)?, event: Event::create(device)?, timeout })
+        let (stream, event) = (Stream::create(device)?, Event::create(device)?);
+        let mut link = Self { stream, event, token: Token::new(device)?, timeout };
+        link.stream.fill(&link.token.memory, 0, TOKEN_BYTES / 4)?;
+        link.fence()?;
+        Ok(link)
+    }
+
+    /// Waits until everything that was uploaded is on the device: it is followed by a new token, which has to come back.
+    pub(super) fn fence(&mut self) -> Result<(), HpuError> {
+        self.token.word = self.token.word.wrapping_add(1);
+        self.token.up.write(0, &self.token.word.to_le_bytes().repeat(TOKEN_BYTES / 4));
+        self.stream.upload(&self.token.up, TOKEN_BYTES, (&self.token.memory, 0))?;
+        let (start, mut pause) = (Instant::now(), Pause::new());
+        while !self.copies_have_landed("an upload")? {
+            self.pause(start, &mut pause, "an upload")?;
+        }
+        Ok(())
+    }
+
+    /// Waits until every copy to the host has arrived, by way of one more, of the token. Returns whether the device's is
+    /// the newest.
+    fn copies_have_landed(&mut self, what: &str) -> Result<bool, HpuError> {
+        // Neither this token nor the one before.
+        let other = !self.token.word;
+        self.token.down.write(0, &other.to_le_bytes().repeat(TOKEN_BYTES / 4));
+        self.stream.download((&self.token.memory, 0), TOKEN_BYTES, &self.token.down)?;
+        self.wait(what)?;
+        let mut bytes = vec![0; TOKEN_BYTES];
+        self.until_arrived(what, || {
+            self.token.down.read(&mut bytes);
+            let words = bytes.as_chunks::<4>().0;
+            let has_landed = words.iter().all(|word| u32::from_le_bytes(*word) != other);
+            Ok(has_landed.then(|| words.iter().all(|word| u32::from_le_bytes(*word) == self.token.word)))
+        })
     }
 
     /// Waits until the stream reports that all its work is done.
@@ -75,10 +132,7 @@ impl Link {
             if let Some(value) = attempt()? {
                 return Ok(value);
             }
-            if start.elapsed() > self.timeout {
-                return Err(HpuError::NotArrived { what: what.to_owned(), waited: self.timeout });
-            }
-            pause.take();
+            self.pause(start, &mut pause, what)?;
         }
     }
 
@@ -115,41 +169,68 @@ impl Link {
 
     /// Bytes that are at rest on the device, whatever they are: what two copies over complementary fills agree on.
     pub(super) fn bytes_at_rest(
-        &self,
-        (memory, offset): (&DeviceMemory, usize),
+        &mut self,
+        from: (&DeviceMemory, usize),
         len: usize,
         host: &mut HostMemory,
         what: &str,
     ) -> Result<Vec<u8>, HpuError> {
-        self.until_arrived(what, || {
+        let (start, mut pause) = (Instant::now(), Pause::new());
+        loop {
             let mut copies = [vec![0; len], vec![0; len]];
             for (copy, fill) in copies.iter_mut().zip(FILLS) {
                 host.fill(fill, len);
-                self.stream.download((memory, offset), len, host)?;
-                self.wait(what)?;
-                host.read(copy);
+                self.copy(from, copy, host, what)?;
             }
             let [first, second] = copies;
-            Ok((first == second).then_some(first))
-        })
+            if first == second {
+                return Ok(first);
+            }
+            self.pause(start, &mut pause, what)?;
+        }
     }
 
     /// Waits until device memory holds these bytes.
     pub(super) fn until_holds(
-        &self,
-        (memory, offset): (&DeviceMemory, usize),
+        &mut self,
+        from: (&DeviceMemory, usize),
         expected: &[u8],
         host: &mut HostMemory,
         what: &str,
     ) -> Result<(), HpuError> {
         let others: Vec<u8> = expected.iter().map(|byte| !byte).collect();
         let mut found = vec![0; expected.len()];
-        self.until_arrived(what, || {
+        let (start, mut pause) = (Instant::now(), Pause::new());
+        loop {
             host.write(0, &others);
-            self.stream.download((memory, offset), expected.len(), host)?;
-            self.wait(what)?;
-            host.read(&mut found);
-            Ok((found == expected).then_some(()))
-        })
+            self.copy(from, &mut found, host, what)?;
+            if found == expected {
+                return Ok(());
+            }
+            self.pause(start, &mut pause, what)?;
+        }
+    }
+
+    /// One copy to the host, after which none is on its way.
+    fn copy(
+        &mut self,
+        from: (&DeviceMemory, usize),
+        to: &mut [u8],
+        host: &HostMemory,
+        what: &str,
+    ) -> Result<(), HpuError> {
+        self.stream.download(from, to.len(), host)?;
+        self.copies_have_landed(what)?;
+        host.read(to);
+        Ok(())
+    }
+
+    /// Waits a little, as long as data may be late.
+    fn pause(&self, start: Instant, pause: &mut Pause, what: &str) -> Result<(), HpuError> {
+        if start.elapsed() > self.timeout {
+            return Err(HpuError::NotArrived { what: what.to_owned(), waited: self.timeout });
+        }
+        pause.take();
+        Ok(())
     }
 }
