@@ -113,7 +113,7 @@ fn nothing_stands_in_for_a_gaudi_that_cannot_be_used() {
     let check = ["check", &model, "--device", "hpu"];
     let said = refused(&check, &[("GAUDI_KV_SYNAPSE", "/nowhere/libSynapse.so")]);
     assert!(said.contains("no SynapseAI library") && said.contains("/nowhere/libSynapse.so"), "{said}");
-    let said = refused(&check, &[("SYNAPSE_EMU_FAULT", "fail=synLaunch:2")]);
+    let said = refused(&check, &[("SYNAPSE_EMU_FAULT", "fail=synLaunch:1")]);
     assert!(said.contains("synLaunch (recipe write) returned synFail (26)"), "{said}");
     let said = refused(&["check", &model, "--device", "hpu:5"], &[]);
     assert!(said.contains("module 5"), "{said}");
