@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::process::{clear, library};
 
-const FIXTURES: [&str; 11] = [
+const FIXTURES: [&str; 12] = [
     "autoround-gqa",
     "autoround-gqa-gaudi2",
     "autoround-mla",
@@ -21,6 +21,7 @@ const FIXTURES: [&str; 11] = [
     "llmc-mla-kv",
     "modelopt-gqa",
     "tiny-gqa",
+    "tiny-mla",
 ];
 
 fn data(name: &str) -> PathBuf {
