@@ -1,4 +1,4 @@
-// Made by `cargo run -p habana-sys --features bindgen --bin generate`: change the header, not this file.
+// Made from the header by the program `generate` of this crate: change that, not this file.
 
 pub const HABANA_DIM_MAX: u32 = 25;
 pub const SYN_MAX_TENSOR_DIM: u32 = 5;
@@ -112,7 +112,6 @@ impl synDataType {
     pub const syn_type_uint32: synDataType = synDataType(1024);
     /// 19-bit float in 32 bits
     pub const syn_type_tf32: synDataType = synDataType(2048);
-    /// 32-bit float of older devices
     pub const syn_type_hb_float: synDataType = synDataType(4096);
     /// 8-bit float: 4 bits of exponent, 3 of mantissa
     pub const syn_type_fp8_143: synDataType = synDataType(8192);
@@ -1637,8 +1636,7 @@ const _: () = {
         "Offset of field: ns_Reduction_Params::reductionDimension",
     ][::core::mem::offset_of!(ns_Reduction_Params, reductionDimension) - 0usize];
 };
-/** Reductions: a bit for each dimension, the fastest-changing one being bit 0, and whether they stay with size
- 1.*/
+/// Reductions: a bit for each dimension, the fastest-changing one being bit 0, and whether they stay with size 1.
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct ns_Reduction_ParamsV2 {

@@ -1,4 +1,4 @@
-// Made by `cargo run -p habana-sys --features bindgen --bin generate`: change the header, not this file.
+// Made from the header by the program `generate` of this crate: change that, not this file.
 
 use crate::bindings::*;
 use crate::symbols::Symbols;
@@ -861,15 +861,13 @@ pub struct Functions {
     pub synConfigurationSet: Option<synConfigurationSet_fn>,
     /// Writes the value of a named setting as text into a buffer of size bytes.
     pub synConfigurationGet: Option<synConfigurationGet_fn>,
-    /** Starts the library; calls are counted, and each needs its synDestroy. Most other functions fail with
- synUninitialized before.*/
+    /// Starts the library; calls are counted, and each needs its synDestroy. Most other functions fail with synUninitialized before.
     pub synInitialize: synInitialize_fn,
     /// Undoes one synInitialize; the last one ends the library.
     pub synDestroy: synDestroy_fn,
     /// Writes the version text of the software into a buffer of len bytes; works before synInitialize.
     pub synDriverGetVersion: synDriverGetVersion_fn,
-    /** Stores how many kernel libraries are loaded, which is the length of the arrays for
- synTPCLibraryGetVersions.*/
+    /// Stores how many kernel libraries are loaded, which is the length of the arrays for synTPCLibraryGetVersions.
     pub synTPCLibraryGetVersionSize: Option<synTPCLibraryGetVersionSize_fn>,
     /// Fills in the names and versions of the loaded kernel libraries.
     pub synTPCLibraryGetVersions: Option<synTPCLibraryGetVersions_fn>,
@@ -879,8 +877,7 @@ pub struct Functions {
     pub synDeviceGetCountByDeviceType: synDeviceGetCountByDeviceType_fn,
     /// Fills in the number of devices of each generation, indexed by synDeviceType.
     pub synDeviceCount: Option<synDeviceCount_fn>,
-    /** Fills in the module ids of the devices; size is the capacity of the array on the way in, the number of ids
- on the way out.*/
+    /// Fills in the module ids of the devices; size is the capacity of the array on the way in, the number of ids on the way out.
     pub synDeviceGetModuleIDs: Option<synDeviceGetModuleIDs_fn>,
     /// Takes the device at a PCI address such as 0000:19:00.0 for this process.
     pub synDeviceAcquire: Option<synDeviceAcquire_fn>,
@@ -916,8 +913,7 @@ pub struct Functions {
     pub synSectionSetGroup: Option<synSectionSetGroup_fn>,
     /// Stores the group of a section.
     pub synSectionGetGroup: Option<synSectionGetGroup_fn>,
-    /** Says whether the caller owns the memory and gives its address at each launch; only before a tensor uses the
- section.*/
+    /// Says whether the caller owns the memory and gives its address at each launch; only before a tensor uses the section.
     pub synSectionSetPersistent: synSectionSetPersistent_fn,
     /// Stores whether a section is persistent.
     pub synSectionGetPersistent: Option<synSectionGetPersistent_fn>,
@@ -987,8 +983,7 @@ pub struct Functions {
     pub synTensorGetName: Option<synTensorGetName_fn>,
     /// Stores what a tensor carries.
     pub synTensorGetType: Option<synTensorGetType_fn>,
-    /** Queues a run of a recipe; every persistent tensor needs its entry, pWorkspace is a device address. Pass 0
- for flags.*/
+    /// Queues a run of a recipe; every persistent tensor needs its entry, pWorkspace is a device address. Pass 0 for flags.
     pub synLaunch: synLaunch_fn,
     /// Same as synLaunch, over synLaunchTensorInfoExt.
     pub synLaunchExt: Option<synLaunchExt_fn>,
@@ -1012,8 +1007,7 @@ pub struct Functions {
     pub synEventMapTensor: Option<synEventMapTensor_fn>,
     /// Same as synEventMapTensor, over synLaunchTensorInfoExt.
     pub synEventMapTensorExt: Option<synEventMapTensorExt_fn>,
-    /** Adds a node: an operation by its guid, over lists of tensors where a null stands for an absent one. User
- parameters are copied.*/
+    /// Adds a node: an operation by its guid, over lists of tensors where a null stands for an absent one. User parameters are copied.
     pub synNodeCreate: synNodeCreate_fn,
     /// Same as synNodeCreate, and stores the id of the node.
     pub synNodeCreateWithId: synNodeCreateWithId_fn,

@@ -1,8 +1,8 @@
 //! The C API of Habana's SynapseAI: bindings and a loader, nothing linked.
 //!
-//! Types and constants keep their C names, enums are transparent integers. [`Library::open`] finds `libSynapse.so` at run
-//! time and gives the table of its [`Functions`]. The bindings are made from the header in `include/`; the feature
-//! `bindgen` builds the program that makes them anew.
+//! Types and constants keep their C names, enums are transparent integers. [`Library::open`] finds `libSynapse.so`
+//! at run time and gives the table of its [`Functions`]. The bindings are made from the header in `include/`; the
+//! feature `bindgen` builds the program that makes them anew.
 
 #[rustfmt::skip]
 #[allow(

@@ -84,15 +84,15 @@ impl Library {
     /// 3. [`INSTALL_PATH`], where there is such a file.
     /// 4. `libSynapse.so` as the dynamic loader finds it.
     ///
-    /// A relative path starts at the current folder. The search ends at the first rule that applies: a library that was asked
-    /// for, or is installed, and cannot be used is an error, and no other is taken in its place.
+    /// A relative path starts at the current folder. The search ends at the first rule that applies: a library that
+    /// was asked for, or is installed, and cannot be used is an error, and no other is taken in its place.
     ///
     /// Loading runs the initializers of the library, so the file must be one to trust.
     ///
     /// # Errors
     ///
-    /// No rule gives a library that loads and has every function of [`Functions::REQUIRED`]. The error lists what was tried,
-    /// why each failed, and all the required functions that are missing.
+    /// No rule gives a library that loads and has every function of [`Functions::REQUIRED`]. The error lists what
+    /// was tried, why each failed, and all the required functions that are missing.
     pub fn open(explicit: Option<&Path>) -> Result<Library, LoadError> {
         search(explicit, env::var_os(VARIABLE), Path::new(INSTALL_PATH))
     }
@@ -124,22 +124,21 @@ fn search(explicit: Option<&Path>, variable: Option<OsString>, install: &Path) -
     let rules = [
         (Origin::Explicit, explicit.map(absolute)),
         (Origin::Variable, variable.as_deref().map(absolute)),
-        (Origin::InstallPath, fs::symlink_metadata(install).is_ok().then(|| install.to_path_buf())),
+        (Origin::InstallPath, Some(install.to_path_buf())),
         (Origin::LoaderPath, Some(PathBuf::from(FILE_NAME))),
     ];
     let mut attempts = Vec::new();
     for (origin, candidate) in rules {
-        let failure = match &candidate {
-            None => Failure::Absent,
-            Some(path) => match load(path, origin) {
+        let present = |path: &Path| origin != Origin::InstallPath || fs::symlink_metadata(path).is_ok();
+        match candidate {
+            Some(path) if present(&path) => match load(&path, origin) {
                 Ok(library) => return Ok(library),
-                Err(failure) => failure,
+                Err(failure) => {
+                    attempts.push(Attempt { origin, candidate: Some(path), failure });
+                    break;
+                }
             },
-        };
-        let ends = candidate.is_some();
-        attempts.push(Attempt { origin, candidate, failure });
-        if ends {
-            break;
+            candidate => attempts.push(Attempt { origin, candidate, failure: Failure::Absent }),
         }
     }
     Err(LoadError { attempts })
@@ -167,13 +166,15 @@ fn load(candidate: &Path, origin: Origin) -> Result<Library, Failure> {
 #[cfg(unix)]
 fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
     use libloading::os::unix;
-    // SAFETY: the caller of `Library::open` trusts the file, so its initializers may run; it is never unloaded once in use.
+    // SAFETY: the caller of `Library::open` trusts the file, so its initializers may run; it is never unloaded once
+    // in use.
     unsafe { unix::Library::open(Some(path), unix::RTLD_NOW | unix::RTLD_LOCAL) }.map(Into::into)
 }
 
 #[cfg(not(unix))]
 fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
-    // SAFETY: the caller of `Library::open` trusts the file, so its initializers may run; it is never unloaded once in use.
+    // SAFETY: the caller of `Library::open` trusts the file, so its initializers may run; it is never unloaded once
+    // in use.
     unsafe { libloading::Library::new(path) }
 }
 
@@ -209,9 +210,19 @@ impl fmt::Display for Listed<'_> {
 
 impl fmt::Display for Attempt {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.candidate {
-            Some(path) => write!(formatter, "{} ({}): {}", path.display(), self.origin, self.failure),
-            None => write!(formatter, "{}: {}", self.origin, self.failure),
+        let Some(path) = &self.candidate else {
+            return match self.origin {
+                Origin::Variable => write!(formatter, "{VARIABLE} is not set"),
+                _ => formatter.write_str("no path given"),
+            };
+        };
+        let path = path.display();
+        match &self.failure {
+            Failure::Absent => write!(formatter, "{path}: no such file"),
+            Failure::Refused(reason) => write!(formatter, "{path} ({}): {reason}", self.origin),
+            Failure::Lacks(names) => {
+                write!(formatter, "{path} ({}): lacks required functions: {}", self.origin, names.join(", "))
+            }
         }
     }
 }
@@ -219,20 +230,32 @@ impl fmt::Display for Attempt {
 impl fmt::Display for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Origin::Explicit => "path given",
+            Origin::Explicit => "the path given",
             Origin::Variable => VARIABLE,
-            Origin::InstallPath => INSTALL_PATH,
+            Origin::InstallPath => "the install path",
             Origin::LoaderPath => "the loader's path",
         })
     }
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Absent => formatter.write_str("none"),
-            Failure::Refused(reason) => formatter.write_str(reason),
-            Failure::Lacks(names) => write!(formatter, "lacks required functions: {}", names.join(", ")),
-        }
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_installed_library_that_fails_ends_the_search() {
+        let folder = tempfile::tempdir().unwrap();
+        let install = folder.path().join("libSynapse.so");
+        fs::write(&install, "text").unwrap();
+        let error = search(None, None, &install).unwrap_err();
+        let origins: Vec<_> = error.attempts.iter().map(|attempt| attempt.origin).collect();
+        assert_eq!(origins, [Origin::Explicit, Origin::Variable, Origin::InstallPath]);
+        let message = error.to_string();
+        let start = format!(
+            "no SynapseAI library: no path given; GAUDI_KV_SYNAPSE is not set; {} (the install path): ",
+            install.display()
+        );
+        assert!(message.starts_with(&start), "{message}");
     }
 }

@@ -38,7 +38,8 @@ impl<'a> Symbols<'a> {
     ///
     /// `F` is a function pointer of the type that the symbol has.
     pub(crate) unsafe fn optional<F: Copy>(&self, name: &str) -> Option<F> {
-        // SAFETY: `Option` of a function pointer has its layout, with null for `None`, and the caller vouches for the type.
+        // SAFETY: `Option` of a function pointer has its layout, with null for `None`, and the caller vouches for
+        // the type.
         unsafe { self.library.get::<Option<F>>(name) }.ok().and_then(|symbol| *symbol)
     }
 }

@@ -27,7 +27,7 @@ extern "C" {
 /** Flag of a tensor descriptor: its name field is filled in. */
 #define SYN_FLAGS_TENSOR_NAME 1
 
-/** Id that no tensor has; valid ids hold an index with the tensor type shifted left by 56 bits. */
+/** Id that no tensor has. Other ids are an index, with the tensor type in the highest byte. */
 #define TENSOR_INVALID_ID 0xFFFFFFFFFFFFFFFFULL
 
 /** A device that this process has acquired. */
@@ -101,7 +101,7 @@ typedef enum synDataType {
     syn_type_uint16 = 512,
     syn_type_uint32 = 1024,
     syn_type_tf32 = 2048, /**< 19-bit float in 32 bits */
-    syn_type_hb_float = 4096, /**< 32-bit float of older devices */
+    syn_type_hb_float = 4096,
     syn_type_fp8_143 = 8192, /**< 8-bit float: 4 bits of exponent, 3 of mantissa */
     syn_type_fp8_152 = 16384, /**< 8-bit float: 5 bits of exponent, 2 of mantissa */
     syn_type_int64 = 32768,

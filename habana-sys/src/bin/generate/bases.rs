@@ -8,8 +8,8 @@ use syn::{Field, Fields, File, Item, Token, Type};
 /// What bindgen calls the base of a C++ struct.
 const BASE: &str = "_base";
 
-/// Puts the fields of every base in its place. The layout assertions that bindgen adds hold the result to what the compiler
-/// says, also where the fields of the derived struct lie in the base's tail padding.
+/// Puts the fields of every base in its place. The layout assertions that bindgen adds hold the result to what the
+/// compiler says, also where the fields of the derived struct lie in the base's tail padding.
 pub(crate) fn flatten(file: &mut File) -> Result<(), String> {
     let mut known: HashMap<String, Punctuated<Field, Token![,]>> = HashMap::new();
     for item in &mut file.items {

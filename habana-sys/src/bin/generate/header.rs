@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bindgen::callbacks::{IntKind, ParseCallbacks};
+use bindgen::callbacks::{IntKind, ItemInfo, ParseCallbacks};
 use bindgen::{Builder, EnumVariation, Formatter};
 
 /// Where the declarations come from.
@@ -13,8 +13,7 @@ pub(crate) enum Source {
     Sdk(PathBuf),
 }
 
-/// What the vendor's headers must define, apart from `syn*`: constants and types that do not begin so. Functions are
-/// `syn*` without exception.
+/// The constants to take: the vendor's headers have many that belong to other things.
 const CONSTANTS: [&str; 7] = [
     "HABANA_DIM_MAX",
     "ENQUEUE_TENSOR_NAME_MAX_SIZE",
@@ -24,6 +23,7 @@ const CONSTANTS: [&str; 7] = [
     "SYN_FLAGS_TENSOR_NAME",
     "TENSOR_INVALID_ID",
 ];
+/// The types to take, as patterns. Types that functions and other types need come along.
 const TYPES: &[&str] = &[
     "syn[A-Z].*",
     "T(Size|Stride|Offset)",
@@ -35,8 +35,9 @@ const TYPES: &[&str] = &[
     "(CastF32RoundMode|CastSatMode|ScatterNdUpdateMode|ScatterIndicesSizeControl)_t",
     "(SdpaSoftmaxMode|SdpaFlags|DataTypeSize|SoftmaxMode)_t",
     "ScaledMasked(SoftmaxExp|TriangularSoftmax)Mode",
-    "ns_(CastKernel|ConstantKernel|DropoutKernel|GatherElementsKernel|GatherKernel|IndexCopy|RangeKernel|Reduction)(_|::)Params.*",
-    "ns_(ReluKernel|RmsNorm|RoPESt2|ScatterKernel|ScatterNDKernel|ScatterNdUpdateKernel|Sdpa|Softmax|TopkNodeV2)(_|::)Params.*",
+    "ns_(CastKernel|ConstantKernel|DropoutKernel|GatherElementsKernel|GatherKernel)(_|::)Params.*",
+    "ns_(IndexCopy|RangeKernel|Reduction|ReluKernel|RmsNorm|RoPESt2|Sdpa|Softmax|TopkNodeV2)(_|::)Params.*",
+    "ns_(ScatterKernel|ScatterNDKernel|ScatterNdUpdateKernel)(_|::)Params.*",
     "ns_LayerNormKernel(_|::)ParamsRmsNorm",
 ];
 
@@ -50,9 +51,17 @@ impl ParseCallbacks for Hints {
         (name == "TENSOR_INVALID_ID").then_some(IntKind::U64)
     }
 
-    /// Without the mark of a comment that stands behind what it explains.
+    /// The name of a type whose tag has an underscore in front, as in `typedef union _fint_t {..} fint_t`. With one
+    /// name for both, there is no alias, through which the values of an enum could not be made.
+    fn item_name(&self, item: ItemInfo<'_>) -> Option<String> {
+        let name = item.name.strip_prefix('_')?;
+        name.starts_with(|first: char| first.is_ascii_alphabetic()).then(|| name.to_owned())
+    }
+
+    /// In one line, and without the mark of a comment that stands behind what it explains.
     fn process_comment(&self, comment: &str) -> Option<String> {
-        comment.strip_prefix('<').map(ToOwned::to_owned)
+        let lines: Vec<_> = comment.trim_start_matches('<').lines().map(str::trim).collect();
+        Some(format!(" {}", lines.join(" ")))
     }
 }
 

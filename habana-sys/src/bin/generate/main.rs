@@ -2,11 +2,9 @@
 //!
 //! `cargo run -p habana-sys --features bindgen --bin generate -- [--check] [--out FOLDER]`
 //!
-//! The source is the header of this crate, or, where `HABANA_INCLUDE_DIR` names the folder with the vendor's headers, those.
-//! `--check` writes nothing and compares. It ends with 0 where all is well, 1 where `--check` found a difference, 2 where
-//! the bindings cannot be made, and 3 where that is for want of libclang.
-
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
+//! The source is the header of this crate, or, where `HABANA_INCLUDE_DIR` names the folder with the vendor's
+//! headers, those. `--check` writes nothing and compares. It ends with 0 where all is well, 1 where `--check` found
+//! a difference, 2 where the bindings cannot be made, and 3 where that is for want of libclang.
 
 mod bases;
 mod header;
@@ -19,7 +17,8 @@ use std::{env, fs};
 use header::Source;
 
 /// The first lines of both files.
-const NOTICE: &str = "// Made by `cargo run -p habana-sys --features bindgen --bin generate`: change the header, not this file.\n\n";
+const NOTICE: &str =
+    "// Made from the header by the program `generate` of this crate: change that, not this file.\n\n";
 
 /// What the command line asks for.
 struct Arguments {

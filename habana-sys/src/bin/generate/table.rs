@@ -12,8 +12,8 @@ struct Function {
     signature: Signature,
 }
 
-/// Takes the foreign functions out of the bindings, and gives the file that replaces them: a type for each function, the
-/// table `Functions`, and what fills it. Nothing that would have to be linked remains.
+/// Takes the foreign functions out of the bindings, and gives the file that replaces them: a type for each
+/// function, the table `Functions`, and what fills it. Nothing that would have to be linked remains.
 pub(crate) fn take_functions(file: &mut File) -> Result<File, String> {
     let mut functions = Vec::new();
     let mut kept = Vec::new();

@@ -1,10 +1,10 @@
 //! Which functions a library must have.
 //!
-//! Required is what running a KV cache takes, and what the releases that vendor software binds have in common: start and end,
-//! acquiring a device, its memory and attributes, streams, events, copies and fills, building a graph, its recipe and launch,
-//! and the descriptions that error messages use. All of them are among the functions that the vendor's framework bridge takes
-//! for granted, so a library of the same generation has them. Everything else is optional: listing devices beyond their
-//! number, profiling, sections with constant data, dynamic shapes, graph copies, configuration, deprecated calls.
+//! Required is what running a KV cache takes: start and end, acquiring a device, its memory and attributes, streams,
+//! events, copies and fills, building a graph, its recipe and launch, and the texts for error messages. All of these are
+//! among the functions without which the vendor's own framework bridge does not start, so every release that serves
+//! models has them. The rest is optional: listing devices beyond their number, profiling, constant sections, dynamic
+//! shapes, copies of graphs, settings, deprecated calls.
 
 /// The required functions, by topic.
 pub(super) const REQUIRED: [&str; 59] = [
