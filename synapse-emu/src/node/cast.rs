@@ -145,16 +145,7 @@ impl Cast {
         exists.then_some(Self { from, to })
     }
 
-    fn real_to_fp8<T: Real>(
-        encoder: Encoder,
-        from: &Input<'_>,
-        to: &mut Output<'_>,
-        encode: impl Fn(Encoder, &[T], &mut [u8]) -> Result<(), gaudi_kv::fp8::Fp8Error>,
-    ) -> Result<(), String> {
-        encode(encoder, from.elements()?, to.bytes()?).map_err(|error| error.to_string())
-    }
-
-    fn from_fp8(&self, machine: &Machine, from: &Input<'_>, to: &mut Output<'_>) -> Result<(), String> {
+    fn decode(&self, machine: &Machine, from: &Input<'_>, to: &mut Output<'_>) -> Result<(), String> {
         let format = from.spec.format(machine).map_err(|refusal| refusal.reason)?;
         let decoder = Dequantizer::unscaled(format);
         match self.to {
@@ -164,7 +155,7 @@ impl Cast {
         .map_err(|error| error.to_string())
     }
 
-    fn to_fp8(
+    fn encode(
         &self,
         machine: &Machine,
         from: &Input<'_>,
@@ -178,9 +169,10 @@ impl Cast {
             clip: clips(params).map_err(refused)?,
         };
         match self.from {
-            DataType::F32 => Self::real_to_fp8::<f32>(encoder, from, to, Encoder::encode_f32),
-            _ => Self::real_to_fp8::<bf16>(encoder, from, to, Encoder::encode_bf16),
+            DataType::F32 => encoder.encode_f32(from.elements()?, to.bytes()?),
+            _ => encoder.encode_bf16(from.elements()?, to.bytes()?),
         }
+        .map_err(|error| error.to_string())
     }
 
     fn float_to_float(
@@ -246,8 +238,8 @@ impl Operation for Cast {
         let (from, to) = (input(inputs, 0)?, output(outputs, 0)?);
         let params = cast_params(params).map_err(refused)?;
         match (kind(self.from), kind(self.to)) {
-            (Some(Kind::Fp8), _) => self.from_fp8(machine, from, to),
-            (_, Some(Kind::Fp8)) => self.to_fp8(machine, from, to, params),
+            (Some(Kind::Fp8), _) => self.decode(machine, from, to),
+            (_, Some(Kind::Fp8)) => self.encode(machine, from, to, params),
             (Some(Kind::Float), Some(Kind::Float)) => {
                 self.float_to_float(from, to, rounding(params).map_err(refused)?)
             }

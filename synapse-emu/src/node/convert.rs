@@ -2,9 +2,7 @@
 
 use std::mem::offset_of;
 
-use gaudi_kv::fp8::{
-    Dequantizer, Encoder, Format, Fp8Error, Quantizer, Rounding, amax_bf16, amax_f32, bf16_from_f32,
-};
+use gaudi_kv::fp8::{Dequantizer, Encoder, Format, Fp8Error, Rounding, amax_bf16, amax_f32, bf16_from_f32};
 use habana_sys::{
     CastF32RoundMode_t, ns_CastKernel_Params, ns_CastKernel_ParamsV2, ns_CastKernel_ParamsV3,
     ns_CastKernel_ParamsV4,
@@ -17,7 +15,7 @@ use super::operands::{
     require_no_params, require_sizes,
 };
 use super::params::Params;
-use super::shape::{Run, Walk};
+use super::shape::Walk;
 use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
 
 /// The parameters of a cast, if there are any.
@@ -46,12 +44,13 @@ pub(super) fn rounding(params: Params<'_>) -> Result<Rounding, Refusal> {
 
 /// A float type whose conversions have a scale.
 trait Scaled: Real {
-    /// What a float32 scale is in this type.
+    /// A float32 scale in this type.
     fn scale(scale: f32) -> f32;
-    /// The value times a scale, in this type; NaN as a [`Quantizer`] has it.
-    fn product(self, scale: f32) -> f32;
-    fn quant(quantizer: &Quantizer, values: &[Self], codes: &mut [u8]) -> Result<(), Fp8Error>;
-    fn dequant(dequantizer: &Dequantizer, codes: &[u8], values: &mut [Self]) -> Result<(), Fp8Error>;
+    /// The value times a scale in this type, rounded to this type. A float32 NaN keeps the sign of the value, a bfloat16
+    /// one has none.
+    fn times(self, scale: f32) -> Self;
+    fn encode(encoder: Encoder, values: &[Self], codes: &mut [u8]) -> Result<(), Fp8Error>;
+    fn decode(decoder: &Dequantizer, codes: &[u8], values: &mut [Self]) -> Result<(), Fp8Error>;
 }
 
 impl Scaled for f32 {
@@ -59,17 +58,24 @@ impl Scaled for f32 {
         scale
     }
 
-    fn product(self, scale: f32) -> f32 {
+    fn times(self, scale: f32) -> Self {
         let product = self * scale;
-        if product.is_nan() { product.copysign(self) } else { product }
+        // The payload of a NaN is the value's, where it is one.
+        if self.is_nan() {
+            self
+        } else if product.is_nan() {
+            product.copysign(self)
+        } else {
+            product
+        }
     }
 
-    fn quant(quantizer: &Quantizer, values: &[Self], codes: &mut [u8]) -> Result<(), Fp8Error> {
-        quantizer.quant_f32(values, codes)
+    fn encode(encoder: Encoder, values: &[Self], codes: &mut [u8]) -> Result<(), Fp8Error> {
+        encoder.encode_f32(values, codes)
     }
 
-    fn dequant(dequantizer: &Dequantizer, codes: &[u8], values: &mut [Self]) -> Result<(), Fp8Error> {
-        dequantizer.dequant_f32(codes, values)
+    fn decode(decoder: &Dequantizer, codes: &[u8], values: &mut [Self]) -> Result<(), Fp8Error> {
+        decoder.dequant_f32(codes, values)
     }
 }
 
@@ -78,21 +84,18 @@ impl Scaled for bf16 {
         bf16_from_f32(scale).to_f32()
     }
 
-    fn product(self, scale: f32) -> f32 {
-        bf16_from_f32(self.to_f32() * Self::scale(scale)).to_f32()
+    fn times(self, scale: f32) -> Self {
+        bf16_from_f32(self.to_f32() * scale)
     }
 
-    fn quant(quantizer: &Quantizer, values: &[Self], codes: &mut [u8]) -> Result<(), Fp8Error> {
-        quantizer.quant_bf16(values, codes)
+    fn encode(encoder: Encoder, values: &[Self], codes: &mut [u8]) -> Result<(), Fp8Error> {
+        encoder.encode_bf16(values, codes)
     }
 
-    fn dequant(dequantizer: &Dequantizer, codes: &[u8], values: &mut [Self]) -> Result<(), Fp8Error> {
-        dequantizer.dequant_bf16(codes, values)
+    fn decode(decoder: &Dequantizer, codes: &[u8], values: &mut [Self]) -> Result<(), Fp8Error> {
+        decoder.dequant_bf16(codes, values)
     }
 }
-
-/// Runs with one scale that are worth setting up a conversion for.
-const LONG_RUN: usize = 512;
 
 /// Checks a scale: one number, or a tensor whose sizes of 1 repeat.
 fn check_scale(scale: Option<&Spec>, of: &Spec) -> Result<(), Refusal> {
@@ -105,15 +108,23 @@ fn check_scale(scale: Option<&Spec>, of: &Spec) -> Result<(), Refusal> {
     })
 }
 
-/// The scales in float32, and how they lie along a tensor's elements.
-fn scales(scale: Option<&Input<'_>>, of: &Spec) -> Result<(Vec<f32>, Walk<1>), String> {
-    let values = match scale {
-        None => vec![1.0],
-        Some(scale) => floats(scale)?,
-    };
-    let sizes = scale.map_or(&[][..], |scale| if values.len() == 1 { &[] } else { &scale.spec.sizes });
+/// Multiplies a tensor's elements by its scale, if it has one.
+fn multiply<T: Scaled>(values: &mut [T], of: &Spec, scale: Option<&Input<'_>>) -> Result<(), String> {
+    let Some(scale) = scale else { return Ok(()) };
+    let scales: Vec<f32> = floats(scale)?.into_iter().map(T::scale).collect();
+    let sizes = if scales.len() == 1 { &[] } else { &scale.spec.sizes[..] };
     let walk = Walk::broadcast(&of.sizes, [sizes]).ok_or("the scale does not fit")?;
-    Ok((values, walk))
+    walk.for_each(|run| {
+        let values = &mut values[run.at..run.at + run.len];
+        if run.step == [0] {
+            let scale = scales[run.first[0]];
+            values.iter_mut().for_each(|value| *value = value.times(scale));
+        } else {
+            let scales = scales[run.first[0]..].iter();
+            values.iter_mut().zip(scales).for_each(|(value, scale)| *value = value.times(*scale));
+        }
+    });
+    Ok(())
 }
 
 /// A float tensor's elements in float32.
@@ -122,11 +133,6 @@ pub(super) fn floats(input: &Input<'_>) -> Result<Vec<f32>, String> {
         DataType::Bf16 => input.elements::<bf16>()?.iter().map(|value| value.to_f32()).collect(),
         _ => input.elements::<f32>()?.to_vec(),
     })
-}
-
-/// The scale of each of a run's elements.
-fn along(scales: &[f32], run: Run<1>) -> impl Iterator<Item = f32> {
-    (0..run.len).map(move |i| scales[run.first[0] + i * run.step[0]])
 }
 
 /// `convert_to_fp8_<source>`: `fp8(x * scale)`, saturating. The product is rounded to the source's type, and so is the
@@ -142,23 +148,13 @@ impl ToFp8 {
 
     fn quantize<T: Scaled>(
         encoder: Encoder,
-        (x, out): (&Input<'_>, &mut Output<'_>),
-        (scales, walk): (Vec<f32>, Walk<1>),
+        x: &Input<'_>,
+        scale: Option<&Input<'_>>,
+        out: &mut Output<'_>,
     ) -> Result<(), String> {
-        let (x, out) = (x.elements::<T>()?, out.bytes()?);
-        walk.for_each(|run| {
-            let (x, out) = (&x[run.at..run.at + run.len], &mut out[run.at..run.at + run.len]);
-            let one = (run.step == [0] && run.len >= LONG_RUN)
-                .then(|| Quantizer::new(encoder, scales[run.first[0]]).ok())
-                .flatten();
-            // The same with any scale, and for runs that are too short.
-            if !one.is_some_and(|quantizer| T::quant(&quantizer, x, out).is_ok()) {
-                for ((x, out), scale) in x.iter().zip(out).zip(along(&scales, run)) {
-                    *out = encoder.encode(x.product(scale));
-                }
-            }
-        });
-        Ok(())
+        let mut products = x.elements::<T>()?.to_vec();
+        multiply(&mut products, x.spec, scale)?;
+        T::encode(encoder, &products, out.bytes()?).map_err(|error| error.to_string())
     }
 }
 
@@ -197,10 +193,10 @@ impl Operation for ToFp8 {
             rounding: cast_params(params).and_then(rounding).map_err(refused)?,
             clip: true,
         };
-        let scales = scales(optional_input(inputs, 1), x.spec)?;
+        let scale = optional_input(inputs, 1);
         match self.source {
-            DataType::F32 => Self::quantize::<f32>(encoder, (x, out), scales)?,
-            _ => Self::quantize::<bf16>(encoder, (x, out), scales)?,
+            DataType::F32 => Self::quantize::<f32>(encoder, x, scale, out)?,
+            _ => Self::quantize::<bf16>(encoder, x, scale, out)?,
         }
         if let Some(out) = optional_output(outputs, 1) {
             out.elements::<f32>()?.fill(match self.source {
@@ -224,24 +220,14 @@ impl FromFp8 {
 
     fn dequantize<T: Scaled>(
         format: Format,
-        (codes, out): (&Input<'_>, &mut Output<'_>),
-        (scales, walk): (Vec<f32>, Walk<1>),
+        codes: &Input<'_>,
+        scale: Option<&Input<'_>>,
+        out: &mut Output<'_>,
     ) -> Result<(), String> {
-        let (codes, out) = (codes.bytes()?, out.elements::<T>()?);
-        let table = format.decode_table();
-        walk.for_each(|run| {
-            let (codes, out) = (&codes[run.at..run.at + run.len], &mut out[run.at..run.at + run.len]);
-            let one = (run.step == [0] && run.len >= LONG_RUN)
-                .then(|| Dequantizer::new(format, scales[run.first[0]]).ok())
-                .flatten();
-            if !one.is_some_and(|dequantizer| T::dequant(&dequantizer, codes, out).is_ok()) {
-                for ((code, out), scale) in codes.iter().zip(out).zip(along(&scales, run)) {
-                    let value = f32::from_bits(table[usize::from(*code)]);
-                    *out = T::narrow(if value.is_nan() { value } else { value * T::scale(scale) });
-                }
-            }
-        });
-        Ok(())
+        let out = out.elements::<T>()?;
+        // Every value of a format is exact in both types.
+        T::decode(&Dequantizer::unscaled(format), codes.bytes()?, out).map_err(|error| error.to_string())?;
+        multiply(out, codes.spec, scale)
     }
 }
 
@@ -271,10 +257,10 @@ impl Operation for FromFp8 {
     ) -> Result<(), String> {
         let (codes, out) = (input(inputs, 0)?, output(outputs, 0)?);
         let format = codes.spec.format(machine).map_err(|refusal| refusal.reason)?;
-        let scales = scales(optional_input(inputs, 1), codes.spec)?;
+        let scale = optional_input(inputs, 1);
         match self.result {
-            DataType::F32 => Self::dequantize::<f32>(format, (codes, out), scales),
-            _ => Self::dequantize::<bf16>(format, (codes, out), scales),
+            DataType::F32 => Self::dequantize::<f32>(format, codes, scale, out),
+            _ => Self::dequantize::<bf16>(format, codes, scale, out),
         }
     }
 }
