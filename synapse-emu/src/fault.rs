@@ -159,3 +159,39 @@ fn time(text: &str) -> Option<Duration> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_read() {
+        let faults = Faults::parse("fail=synLaunch:2, out-of-memory=3,late-launch=5us").unwrap();
+        assert_eq!(faults.functions[0].0, "synLaunch");
+        assert_eq!((faults.functions[0].1.at, faults.call.at, faults.allocation.at), (2, 0, 3));
+        assert_eq!(faults.lateness.launch, Duration::from_micros(5));
+        assert_eq!((faults.lateness.upload, faults.lateness.other), (Duration::ZERO, Duration::ZERO));
+        assert_eq!(Faults::parse("late-completion=2s").unwrap().lateness.other, Duration::from_secs(2));
+    }
+
+    #[test]
+    fn others_are_refused() {
+        for text in [
+            "nothing",
+            "fail",
+            "fail=2",
+            "fail=synLaunch",
+            "fail=synLaunch:0",
+            "fail=launch:1",
+            "fail-call=0",
+            "fail-call=x",
+            "late-launch=20",
+            "late-launch=ms",
+            "late-launch=1h",
+            "lost-device=-1",
+            "out-of-memory=1;fail-call=2",
+        ] {
+            assert!(Faults::parse(text).is_none(), "{text}");
+        }
+    }
+}

@@ -63,7 +63,7 @@ api! {
         propVal: *mut c_void,
         propSize: u64,
     ) {
-        let (fp_quant, kept) = with(tensor, |tensor| {
+        let (quant, kept) = with(tensor, |tensor| {
             let kept = tensor.quantization.iter().find(|(other, _)| *other == prop);
             Ok((tensor.fp_quant, kept.map(|(_, data)| data.clone())))
         })?;
@@ -74,9 +74,8 @@ api! {
             let kept = kept.ok_or(synStatus::synInvalidArgument)?;
             return pointer::write_list(propVal.cast(), &kept);
         }
-        let quant = fp_quant.ok_or(synStatus::synInvalidArgument)?;
         let mut metadata = pointer::read(propVal.cast::<synFpQuantMetadata>())?;
-        if metadata.numFpQuantParams < 1 {
+        if !quant.is_set() || metadata.numFpQuantParams < 1 {
             return Err(synStatus::synInvalidArgument);
         }
         pointer::write(metadata.fpQuantParams, synFpQuantParam { scale: quant.scale, expBias: quant.exp_bias })?;

@@ -41,8 +41,8 @@ impl Recording {
 #[derive(Default)]
 struct State {
     recording: Option<Arc<Recording>>,
-    /// The stream of the recording, by address, to tell it from others.
-    stream: usize,
+    /// The id of the recording's stream.
+    stream: u64,
     /// The id of the external tensor that it is mapped to.
     tensor: Option<u64>,
 }
@@ -68,14 +68,14 @@ impl Event {
         let recording = Arc::new(Recording::default());
         let mut state = lock(&self.state);
         state.recording = Some(Arc::clone(&recording));
-        state.stream = std::ptr::from_ref(stream).addr();
+        state.stream = stream.id();
         recording
     }
 
     /// The last recording; `synInvalidArgument` where that is on the stream which is to wait for it.
     pub(crate) fn recording_for(&self, stream: &Stream) -> Outcome<Option<Arc<Recording>>> {
         let state = lock(&self.state);
-        if state.recording.is_some() && state.stream == std::ptr::from_ref(stream).addr() {
+        if state.recording.is_some() && state.stream == stream.id() {
             return Err(synStatus::synInvalidArgument);
         }
         Ok(state.recording.clone())

@@ -51,6 +51,9 @@ impl Region {
     }
 }
 
+/// Bytes to read, and bytes to write.
+pub(crate) type Views<'a> = (Vec<&'a [u8]>, Vec<&'a mut [u8]>);
+
 /// Sole access to the allocations of some regions.
 pub(crate) struct Locked<'a> {
     allocations: Vec<&'a Arc<Allocation>>,
@@ -73,11 +76,7 @@ impl<'a> Locked<'a> {
     }
 
     /// The bytes of regions to read and to write. `None` where one to write overlaps another, or one is not locked.
-    pub(crate) fn views<'b>(
-        &'b mut self,
-        reads: &[&'b Region],
-        writes: &[&'b Region],
-    ) -> Option<(Vec<&'b [u8]>, Vec<&'b mut [u8]>)> {
+    pub(crate) fn views<'b>(&'b mut self, reads: &[&'b Region], writes: &[&'b Region]) -> Option<Views<'b>> {
         let all_held = reads.iter().chain(writes).all(|region| self.holds(region));
         let overlapping = writes
             .iter()

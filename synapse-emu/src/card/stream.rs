@@ -13,6 +13,9 @@ use crate::fault::Lateness;
 use crate::log;
 use crate::state::lock;
 
+/// The id of the next stream.
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
 /// What a stream has to do.
 #[derive(Default)]
 struct Queue {
@@ -38,6 +41,7 @@ struct Shared {
 
 /// A queue of work and the thread that does it, in order.
 pub(crate) struct Stream {
+    id: u64,
     card: Arc<Card>,
     affinity: AtomicU64,
     shared: Arc<Shared>,
@@ -56,7 +60,13 @@ impl Stream {
             })
             .map_err(|_| synStatus::synOutOfResources)?;
         let affinity = AtomicU64::new(card.next_affinity());
-        Ok(Self { card, affinity, shared, worker: Mutex::new(Some(worker)) })
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { id, card, affinity, shared, worker: Mutex::new(Some(worker)) })
+    }
+
+    /// No two streams of the process have the same.
+    pub(super) fn id(&self) -> u64 {
+        self.id
     }
 
     pub(crate) fn card(&self) -> &Arc<Card> {

@@ -22,9 +22,18 @@ pub(crate) struct HostData {
 /// How FP8 elements are scaled.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FpQuant {
+    /// Of the elements that it holds for; none where nothing was set.
     pub(crate) dtype: synDataType,
     pub(crate) scale: f64,
     pub(crate) exp_bias: u32,
+}
+
+impl FpQuant {
+    const UNSET: Self = Self { dtype: synDataType::syn_type_na, scale: 1.0, exp_bias: 0 };
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.dtype != synDataType::syn_type_na
+    }
 }
 
 /// A tensor of a graph, as far as it is described by now.
@@ -41,7 +50,7 @@ pub(crate) struct Tensor {
     /// Section and offset in bytes.
     pub(crate) section: Option<(usize, u64)>,
     pub(crate) host: Option<HostData>,
-    pub(crate) fp_quant: Option<FpQuant>,
+    pub(crate) fp_quant: FpQuant,
     /// Other quantization data, which change nothing here and are kept to be read again.
     pub(crate) quantization: Vec<(synQuantizationProperty, Vec<u8>)>,
     pub(crate) is_external: bool,
@@ -61,7 +70,7 @@ impl Tensor {
             min_sizes: None,
             section: None,
             host: None,
-            fp_quant: None,
+            fp_quant: FpQuant::UNSET,
             quantization: Vec::new(),
             is_external: false,
             allow_permutation: 0,
@@ -133,7 +142,7 @@ impl Tensor {
             let reason = format_args!("tensor `{}`: exponent bias {}", tensor.name, quant.exp_bias);
             return Err(log::refusal(synStatus::synInvalidArgument, reason));
         }
-        tensor.fp_quant = Some(quant);
+        tensor.fp_quant = quant;
         Ok(())
     }
 
@@ -143,7 +152,7 @@ impl Tensor {
             DataType::Fp8_152 => 15,
             _ => 0,
         };
-        self.fp_quant.filter(|quant| quant.dtype == self.dtype).map_or(of_format, |quant| quant.exp_bias)
+        if self.fp_quant.dtype == self.dtype { self.fp_quant.exp_bias } else { of_format }
     }
 
     /// How a node sees it. `None` while it has no sizes or no data type, or is too large to address.

@@ -40,3 +40,38 @@ pub(super) fn place(residents: &[Resident], alignment: u64) -> Option<(Vec<u64>,
     }
     Some((offsets, total))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn those_that_never_live_together_share_a_place() {
+        let resident = |bytes, first, last| Resident { bytes, first, last };
+        let residents = [resident(100, 0, 1), resident(300, 1, 2), resident(200, 2, 3), resident(1, 4, 4)];
+        // 384 bytes for the second; the first and the third beside it, in the same 256; the last anywhere.
+        assert_eq!(place(&residents, 128), Some((vec![384, 0, 384, 0], 640)));
+        assert_eq!(place(&[], 128), Some((Vec::new(), 0)));
+        assert_eq!(place(&[resident(u64::MAX, 0, 0)], 128), None);
+        assert_eq!(place(&[resident(1 << 63, 0, 0), resident(1 << 63, 0, 0)], 128), None);
+    }
+
+    proptest! {
+        #[test]
+        fn those_that_live_together_are_apart(lives in prop::collection::vec((0..2000_u64, 0..20_usize, 0..8_usize), 0..40)) {
+            let resident = |&(bytes, first, length): &(u64, usize, usize)| Resident { bytes, first, last: first + length };
+            let residents: Vec<_> = lives.iter().map(resident).collect();
+            let (offsets, total) = place(&residents, 256).unwrap();
+            for (a, (first, &at)) in residents.iter().zip(&offsets).enumerate() {
+                prop_assert!(at % 256 == 0 && at + first.bytes <= total);
+                for (second, &other) in residents.iter().zip(&offsets).skip(a + 1) {
+                    let together = first.first <= second.last && second.first <= first.last;
+                    let apart = at + first.bytes <= other || other + second.bytes <= at;
+                    prop_assert!(!together || apart);
+                }
+            }
+        }
+    }
+}

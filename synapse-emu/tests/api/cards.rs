@@ -6,7 +6,7 @@ use crate::fixture::{Card, copying};
 use crate::syn::Table;
 use crate::{Scenario, ok, syn};
 
-pub const SCENARIOS: &[Scenario] = &[
+pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario::new("one card by default", one),
     Scenario::new("two cards", two).with(&[("SYNAPSE_EMU_CARDS", "2")]),
     Scenario::new("too many cards are refused", nine).with(&[("SYNAPSE_EMU_CARDS", "9")]).saying(&[

@@ -11,7 +11,7 @@ use crate::{Scenario, ok, syn};
 
 const FAULT: &str = "SYNAPSE_EMU_FAULT";
 
-pub const SCENARIOS: &[Scenario] = &[
+pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario::new("the second launch fails", second_launch).with(&[(FAULT, "fail=synLaunch:2")]),
     Scenario::new("initialization fails", initialization).with(&[(FAULT, "fail=synInitialize:1")]),
     Scenario::new("the third call fails", third_call).with(&[(FAULT, "fail-call=3")]),

@@ -8,7 +8,7 @@ use crate::fixture::{Card, F32, Graph, bytes_of, geometry};
 use crate::syn::Table;
 use crate::{Scenario, ok, syn};
 
-pub const SCENARIOS: &[Scenario] = &[
+pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario::new("nodes run in the order of their data", order),
     Scenario::new("tensors that share memory need an order", overlap),
     Scenario::new("a node may write where it reads", in_place),

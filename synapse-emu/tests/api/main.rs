@@ -31,26 +31,26 @@ const VARIABLE: &str = "SYNAPSE_EMU_TEST_SCENARIO";
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Something to do with the library in a fresh process.
-pub struct Scenario {
-    pub name: &'static str,
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
     /// Set for the process.
-    pub environment: &'static [(&'static str, &'static str)],
+    pub(crate) environment: &'static [(&'static str, &'static str)],
     /// What it must say on stderr.
-    pub says: &'static [&'static str],
-    pub run: fn(Table<'_>),
+    pub(crate) says: &'static [&'static str],
+    pub(crate) run: fn(Table<'_>),
 }
 
 impl Scenario {
-    pub const fn new(name: &'static str, run: fn(Table<'_>)) -> Self {
+    pub(crate) const fn new(name: &'static str, run: fn(Table<'_>)) -> Self {
         Self { name, environment: &[], says: &[], run }
     }
 
-    pub const fn with(mut self, environment: &'static [(&'static str, &'static str)]) -> Self {
+    pub(crate) const fn with(mut self, environment: &'static [(&'static str, &'static str)]) -> Self {
         self.environment = environment;
         self
     }
 
-    pub const fn saying(mut self, says: &'static [&'static str]) -> Self {
+    pub(crate) const fn saying(mut self, says: &'static [&'static str]) -> Self {
         self.says = says;
         self
     }

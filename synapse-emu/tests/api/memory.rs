@@ -8,7 +8,7 @@ use crate::fixture::Card;
 use crate::syn::Table;
 use crate::{Scenario, ok, syn};
 
-pub const SCENARIOS: &[Scenario] = &[
+pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario::new("device memory has a limit", limit).with(&[("SYNAPSE_EMU_MEMORY_BYTES", "1048576")]),
     Scenario::new("addresses are aligned on Gaudi2", aligned_gaudi2),
     Scenario::new("addresses are aligned on Gaudi3", aligned_gaudi3)

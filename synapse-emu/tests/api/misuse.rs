@@ -9,7 +9,7 @@ use crate::fixture::{BF16, Card, F32, Graph, I8, I32, copying, geometry};
 use crate::syn::Table;
 use crate::{Scenario, ok, syn};
 
-pub const SCENARIOS: &[Scenario] = &[
+pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario::new("nothing works before initialization", before_initialization),
     Scenario::new("initializations are counted", initializations_are_counted),
     Scenario::new("a second initialization can be forbidden", second_initialization)

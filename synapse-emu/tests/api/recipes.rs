@@ -10,7 +10,7 @@ use crate::fixture::{Card, F32, Graph, bytes_of, copying};
 use crate::syn::Table;
 use crate::{Scenario, ok, syn};
 
-pub const SCENARIOS: &[Scenario] = &[
+pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario::new("a recipe from a file is the same", round_trip),
     Scenario::new("damaged files are refused", damaged),
     Scenario::new("files of another device are refused", other_device),

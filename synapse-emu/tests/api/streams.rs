@@ -8,7 +8,7 @@ use crate::fixture::{Card, F32, Graph, I8, I32, bytes_of, copying};
 use crate::syn::Table;
 use crate::{Scenario, ok, syn};
 
-pub const SCENARIOS: &[Scenario] = &[
+pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario::new("work of a stream is done in order, later", order),
     Scenario::new("an event orders two streams", events_order),
     Scenario::new("events measure time", time),

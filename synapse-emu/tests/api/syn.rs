@@ -45,6 +45,7 @@ entries! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F
 macro_rules! syn {
     ($functions:expr, $function:ident($($argument:expr),* $(,)?)) => {{
         use $crate::syn::Entry as _;
+        #[allow(clippy::macro_metavars_in_unsafe, reason = "arguments are plain values and pointers")]
         // SAFETY: pointers are null or to what this scope holds; handles may be anything.
         unsafe { $functions.$function.entry()($($argument),*) }
     }};
