@@ -137,8 +137,9 @@ pub(super) fn quant_bf16<K: ByteLanes>(
         overflow_code: k.splat_byte(binades.overflow_code),
     };
     let mut ahead = ahead.chunks(pieces.len);
-    for (from, to) in pieces.of(from).zip(pieces.of_mut(to)) {
+    let Pieces { first, len, stride } = pieces;
+    for (from, to) in from[first..].chunks(stride).zip(to[first..].chunks_mut(stride)) {
         k.prefetch(ahead.next().unwrap_or_default());
-        map(k, &regs, from, to);
+        map(k, &regs, &from[..len], &mut to[..len]);
     }
 }
