@@ -7,7 +7,7 @@ use gaudi_kv::device::emulated::Mode;
 use gaudi_kv::device::{Device, StorageDtype};
 use half::bf16;
 
-use crate::cases::{Mha, Scale};
+use crate::cases::{Mha, Scale, block_count};
 use crate::latents::Mla;
 use crate::numbers::{Random, bits};
 use crate::process::{MACHINES, each, open};
@@ -135,6 +135,34 @@ fn values_that_are_not_finite() {
             }
         }
     });
+}
+
+/// Slots that no sequence has are not looked at: with Inf in all of them, the one that stands in for missing keys is none.
+#[test]
+fn slots_of_nobody() {
+    each("bits::slots_of_nobody", &MACHINES[..2], || {
+        let device = open();
+        let lengths = [(2, 30), (1, 5)];
+        let case = Mha::plain(&mut Random::new(8), device.generation(), (4, 2), (8, 4), &lengths);
+        for dtype in [StorageDtype::Bf16, StorageDtype::F32] {
+            let case = Mha { dtype, ..case.clone() };
+            let out = amid_infinities(&device, &case);
+            assert_eq!(bits(&out), bits(&amid_infinities(&case.device(Mode::Exact), &case)));
+            assert_eq!(bits(&out), bits(&case.decode(Mode::Exact)));
+        }
+    });
+}
+
+fn amid_infinities<D: Device>(device: &D, case: &Mha) -> Vec<f32> {
+    let mut cache = case.empty_cache(device);
+    let slots: Vec<i64> =
+        (0..(block_count(&case.places()) + 1) * case.block_size).map(|slot| slot as i64).collect();
+    let row = |dim: usize| vec![bf16::INFINITY; slots.len() * case.heads.1 * dim];
+    cache.write(device, &row(case.dims.0), &row(case.dims.1), &slots).unwrap();
+    for sequence in &case.sequences {
+        case.write(device, &mut cache, sequence, 0..sequence.place.len);
+    }
+    case.attention().decode(device, &cache, &case.q(), &case.table().batch()).unwrap()
 }
 
 /// The form that FP8 codes are moved in is said, and changes nothing (`MACHINES` has both).

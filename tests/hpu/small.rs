@@ -29,6 +29,8 @@ pub fn everything<D: Device>(device: &D) -> Result<Vec<u32>, DeviceError> {
     seen.extend(block.iter().map(|byte| u32::from(*byte)));
     let moved: Vec<u8> = block.iter().map(|byte| byte.wrapping_add(3) & 0x3F).collect();
     device.import_block(&LAYOUT, &mut plane, 1, &moved)?;
+    // Another block straight after, so that what comes late of the one would be taken for the other.
+    seen.extend(device.export_block(&LAYOUT, &plane, 0)?.iter().map(|byte| u32::from(*byte)));
     let modifiers = Modifiers {
         softmax_scale: 0.5,
         logits_soft_cap: None,
