@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use gaudi_kv::Generation;
 use gaudi_kv::check::Check;
 use gaudi_kv::checkpoint::{ModelFolder, TensorParallel};
+use gaudi_kv::device::emulated::Emulated;
 use gaudi_kv::scales::{
     CacheDtypeRequest, Inspection, MlaScale, Options, QMissing, SCALE_ADJUSTMENT_ENV, SkipLayer,
     parse_scale_adjustment,
@@ -120,7 +121,9 @@ pub(crate) fn check(
     let mode = self::mode(mode)?;
     work(py, Operands::default(), |_, _| {
         let (folder, inspection) = inspection(&model, options)?;
-        let check = gaudi_kv::check::check(&folder, &inspection, mode, activations.as_deref(), &mut |_| {})?;
+        let device = Emulated::new(inspection.device, mode);
+        let check =
+            gaudi_kv::check::check(&folder, &inspection, &device, activations.as_deref(), &mut |_| {})?;
         Ok(serde_json::to_string(&Checked { inspection: &inspection, check: &check })?)
     })
 }

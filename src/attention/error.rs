@@ -69,6 +69,17 @@ pub enum AttentionError {
     Device(#[from] DeviceError),
 }
 
+impl AttentionError {
+    /// Whether it is the device that failed, and not what it was given that does not fit.
+    #[must_use]
+    pub const fn is_of_the_device(&self) -> bool {
+        match self {
+            Self::Device(error) | Self::Cache(CacheError::Device(error)) => error.is_of_the_device(),
+            _ => false,
+        }
+    }
+}
+
 fn prepared_for(blocks: Option<(usize, usize)>) -> String {
     match blocks {
         Some((blocks, tokens)) => format!("the batch was prepared for {blocks} blocks of {tokens} tokens"),

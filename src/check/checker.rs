@@ -6,16 +6,16 @@ use super::shape::{LayerShape, Scoring};
 use super::variant::RunScales;
 use super::weights::{AttentionWeights, Weight};
 use super::{CheckError, Errors, LayerCheck, LayerOutputs, Variant, Variants, reference, synthetic};
+use crate::attention::AttentionError;
 use crate::checkpoint::{AttentionConfig, CacheLayer, ModelFolder, TensorParallel};
-use crate::device::StorageDtype;
-use crate::device::emulated::Emulated;
+use crate::device::{Device, StorageDtype};
 use crate::scales::{CacheDtype, Inspection, LayerReport};
 
 /// A model, ready to run its layers.
-pub(super) struct Checker<'a> {
+pub(super) struct Checker<'a, D> {
     pub(super) folder: &'a ModelFolder,
     pub(super) inspection: &'a Inspection,
-    pub(super) device: Emulated,
+    pub(super) device: &'a D,
     pub(super) weights: AttentionWeights<'a>,
     pub(super) file: Option<&'a ActivationFile>,
     pub(super) config: &'a AttentionConfig,
@@ -24,7 +24,7 @@ pub(super) struct Checker<'a> {
 /// A layer's result, or why it was skipped.
 pub(super) type LayerResult = Result<(LayerCheck, LayerOutputs), String>;
 
-impl Checker<'_> {
+impl<D: Device> Checker<'_, D> {
     /// Runs one layer under all variants.
     pub(super) fn layer(&self, report: &LayerReport) -> Result<LayerResult, CheckError> {
         let Some(layer) = self.folder.layers().get(report.layer) else {
@@ -55,9 +55,9 @@ impl Checker<'_> {
                 CacheDtype::Bf16 => StorageDtype::Bf16,
             },
         };
-        let run = match runner.run(&self.device, &scales) {
+        let run = match runner.run(self.device, &scales) {
             Ok(run) => run,
-            Err(error) => return Ok(Err(error.to_string())),
+            Err(error) => return not_run(report.layer, error),
         };
         let reference = reference::attend(&shape, &activations, &kv_b_proj, &scoring);
         let of = |run: &Run| (Errors::of(&run.prefill, &reference), Errors::of(&run.decode, &reference));
@@ -69,9 +69,9 @@ impl Checker<'_> {
             let known = done.iter().find(|(other, _)| *other == scales).map(|(_, errors)| errors.clone());
             let errors = match known {
                 Some(errors) => errors,
-                None => match runner.run(&self.device, &scales) {
+                None => match runner.run(self.device, &scales) {
                     Ok(run) => of(&run),
-                    Err(error) => return Ok(Err(error.to_string())),
+                    Err(error) => return not_run(report.layer, error),
                 },
             };
             done.push((scales, errors.clone()));
@@ -121,4 +121,12 @@ impl Checker<'_> {
         let rank = self.inspection.tensor_parallel;
         rank.map_or_else(TensorParallel::default, |rank| TensorParallel { size: rank.size, rank: rank.rank })
     }
+}
+
+/// A layer that does not fit is skipped; a device that fails ends the check.
+fn not_run(layer: usize, error: AttentionError) -> Result<LayerResult, CheckError> {
+    if error.is_of_the_device() {
+        return Err(CheckError::Device { layer, source: Box::new(error) });
+    }
+    Ok(Err(error.to_string()))
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::Generation;
+use crate::attention::AttentionError;
 use crate::checkpoint::CheckpointError;
 
 /// A check that cannot be made. The command line exits with 2 on it.
@@ -30,5 +32,21 @@ pub enum CheckError {
         layer: usize,
         /// Its query heads.
         num_heads: usize,
+    },
+    /// Scales that were made for another device than the one that runs.
+    #[error("the model was inspected for {inspected}, and the device is a {device}")]
+    Generation {
+        /// The device's generation.
+        device: Generation,
+        /// The inspection's.
+        inspected: Generation,
+    },
+    /// The device failed while a layer was run.
+    #[error("layer {layer}: {source}")]
+    Device {
+        /// The layer.
+        layer: usize,
+        /// Its failure.
+        source: Box<AttentionError>,
     },
 }

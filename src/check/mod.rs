@@ -31,7 +31,7 @@ use serde::{Serialize, Serializer};
 use tracing::info_span;
 
 use crate::checkpoint::{AttentionConfig, ModelFolder};
-use crate::device::emulated::{Emulated, Mode};
+use crate::device::{Backend, Device};
 use crate::scales::{CacheDtype, Inspection};
 
 use activations::ActivationFile;
@@ -53,9 +53,9 @@ pub enum ActivationSource {
 pub struct Check {
     /// Where the activations come from.
     pub activations: ActivationSource,
-    /// How products were accumulated.
-    #[serde(serialize_with = "mode_name")]
-    pub mode: Mode,
+    /// What computed, and how products were accumulated.
+    #[serde(rename = "mode", serialize_with = "arithmetic")]
+    pub backend: Backend,
     /// The layers that were run.
     pub layers: Vec<LayerCheck>,
     /// The layers with a KV cache that were not.
@@ -71,8 +71,8 @@ pub struct Check {
     pub kind: Verdict,
 }
 
-fn mode_name<S: Serializer>(mode: &Mode, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(mode)
+fn arithmetic<S: Serializer>(backend: &Backend, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(backend.arithmetic())
 }
 
 /// One layer.
@@ -114,19 +114,25 @@ pub struct LayerOutputs {
     pub decode: Vec<f32>,
 }
 
-/// Runs the caches of a model. `activations` is a safetensors file; without one they are drawn. `observer` is given the
-/// outputs of each layer in order, `None` for a layer that was skipped.
+/// Runs the caches of a model on `device`, whose generation is the one that was inspected for. `activations` is a
+/// safetensors file; without one they are drawn. `observer` is given the outputs of each layer in order, `None` for a
+/// layer that was skipped.
 ///
 /// # Errors
-/// A file or a weight cannot be read or does not fit the model. What is wrong with the scales is in the result.
-pub fn check(
+/// A file or a weight cannot be read or does not fit the model, or the device failed. What is wrong with the scales is
+/// in the result.
+pub fn check<D: Device>(
     folder: &ModelFolder,
     inspection: &Inspection,
-    mode: Mode,
+    device: &D,
     activations: Option<&Path>,
     observer: &mut dyn FnMut(Option<LayerOutputs>),
 ) -> Result<Check, CheckError> {
-    let _span = info_span!("check", device = %inspection.device, %mode).entered();
+    if device.generation() != inspection.device {
+        let (device, inspected) = (device.generation(), inspection.device);
+        return Err(CheckError::Generation { device, inspected });
+    }
+    let _span = info_span!("check", device = device.description()).entered();
     let file = activations.map(ActivationFile::open).transpose()?;
     if let Some(file) = &file {
         file.check_layers(folder.layers())?;
@@ -135,7 +141,7 @@ pub fn check(
     let checker = Checker {
         folder,
         inspection,
-        device: Emulated::new(inspection.device, mode),
+        device,
         weights: AttentionWeights::find(folder, inspection.scale_adjustment.enabled)?,
         file: file.as_ref(),
         config: &config,
@@ -157,7 +163,7 @@ pub fn check(
     let judged = verdict::judge(&layers, &skipped, inspection);
     Ok(Check {
         activations: source,
-        mode,
+        backend: device.backend(),
         layers,
         skipped,
         warnings: judged.warnings,

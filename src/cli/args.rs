@@ -10,6 +10,7 @@ use gaudi_kv::scales::{CacheDtypeRequest, MlaScale, Options, QMissing, SkipLayer
 
 use super::calibrate::CalibrateArguments;
 use super::convert_args::ConvertArguments;
+use super::device::Device;
 
 /// FP8 KV caches for Intel Gaudi.
 #[derive(Debug, Parser)]
@@ -33,7 +34,7 @@ pub(super) enum Command {
                             unreadable input.\nVLLM_SCALE_ADJUSTMENT, where set, overrides the decision on adjustment."
     )]
     Inspect(InspectArguments),
-    /// Run a model's KV caches on the emulated device and compare attention with float64
+    /// Run a model's KV caches on a Gaudi, or its arithmetic on the CPU, and compare attention with float64
     #[command(
         after_help = "Exit codes: 0 whatever the verdict, 1 the model has errors (or warnings under --strict), 2 bad \
                             usage or unreadable input.\nVLLM_SCALE_ADJUSTMENT, where set, overrides the decision on \
@@ -51,6 +52,21 @@ pub(super) enum Command {
                             a full disk.\nA run that was killed is taken up by the same command."
     )]
     Convert(ConvertArguments),
+    /// List the Gaudis of this machine, and what the SynapseAI library says of them
+    #[command(
+        after_help = "Exit codes: 0 whatever there is, 2 a library that was named cannot be used, or it fails."
+    )]
+    Devices(DevicesArguments),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DevicesArguments {
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+    /// The library to ask [default: GAUDI_KV_SYNAPSE, else where the vendor installs it]
+    #[arg(long, value_name = "PATH")]
+    pub(super) library: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -74,9 +90,9 @@ pub(super) struct CheckArguments {
     /// Captured activations, safetensors: layers.N.{q,k,v} or layers.N.{q_nope,q_pe,kv_c,k_pe} [default: synthetic ones]
     #[arg(long, value_name = "FILE")]
     pub(super) activations: Option<PathBuf>,
-    /// How products are accumulated: as the device does, bit for bit, or in float
-    #[arg(long, value_enum, default_value_t = Accumulation::Exact)]
-    pub(super) mode: Accumulation,
+    /// How an emulated device accumulates products: as a Gaudi does, bit for bit, or in float [default: exact]
+    #[arg(long, value_enum)]
+    pub(super) mode: Option<Accumulation>,
     /// Also write the attention outputs, safetensors: layers.N.prefill and layers.N.decode
     #[arg(long, value_name = "FILE")]
     pub(super) outputs: Option<PathBuf>,
@@ -100,9 +116,10 @@ impl From<Accumulation> for Mode {
 /// What an inspection can be asked for.
 #[derive(Debug, Args)]
 pub(super) struct InspectOptions {
-    /// The device to decide for [default: the Gaudi of this machine, else gaudi2]
-    #[arg(long, value_enum)]
-    device: Option<Device>,
+    /// The device: a Gaudi of this machine (hpu, hpu:MODULE), or one emulated on the CPU (gaudi2, gaudi3) [default: the
+    /// Gaudi of this machine, else gaudi2]
+    #[arg(long, value_name = "gaudi2|gaudi3|hpu|hpu:MODULE")]
+    pub(super) device: Option<Device>,
     /// The type of the KV cache; auto follows what the checkpoint's config declares
     #[arg(long, value_enum, default_value_t = CacheDtype::Auto)]
     kv_cache_dtype: CacheDtype,
@@ -129,17 +146,18 @@ pub(super) struct InspectOptions {
     pub(super) strict: bool,
 }
 
+/// A device that something is made for.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum Device {
+pub(super) enum Target {
     Gaudi2,
     Gaudi3,
 }
 
-impl From<Device> for Generation {
-    fn from(device: Device) -> Self {
-        match device {
-            Device::Gaudi2 => Self::Gaudi2,
-            Device::Gaudi3 => Self::Gaudi3,
+impl From<Target> for Generation {
+    fn from(target: Target) -> Self {
+        match target {
+            Target::Gaudi2 => Self::Gaudi2,
+            Target::Gaudi3 => Self::Gaudi3,
         }
     }
 }
@@ -178,10 +196,10 @@ fn parse_skip_layer(text: &str) -> Result<SkipLayer, String> {
 }
 
 impl InspectOptions {
-    /// The library's options. `installed` is this machine's Gaudi; `scale_adjustment` the environment's wish.
-    pub(super) fn resolve(&self, installed: Option<Generation>, scale_adjustment: Option<bool>) -> Options {
+    /// The library's options, for a device. `scale_adjustment` is the environment's wish.
+    pub(super) fn resolve(&self, device: Generation, scale_adjustment: Option<bool>) -> Options {
         Options {
-            device: self.device.map_or(installed.unwrap_or(Generation::Gaudi2), Generation::from),
+            device,
             kv_cache_dtype: match self.kv_cache_dtype {
                 CacheDtype::Auto => CacheDtypeRequest::Auto,
                 CacheDtype::Bf16 => CacheDtypeRequest::Bf16,
@@ -204,10 +222,5 @@ impl InspectOptions {
             verify_weights: self.verify_weights,
             strict: self.strict,
         }
-    }
-
-    /// Whether the device was left to the program.
-    pub(super) fn device_is_default(&self) -> bool {
-        self.device.is_none()
     }
 }

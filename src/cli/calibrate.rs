@@ -10,7 +10,7 @@ use gaudi_kv::calibrate::{
 use gaudi_kv::checkpoint::{ModelFolder, Strategy};
 use serde::Serialize;
 
-use super::args::Device;
+use super::args::Target;
 use super::inspect::to_json;
 use super::progress::byte_bar;
 use super::{CommandError, Outcome, calibrate_table, print_error, write_result};
@@ -23,7 +23,7 @@ pub(super) struct CalibrateArguments {
     source: SourceArguments,
     /// The device to make scales for
     #[arg(long, value_enum)]
-    device: Device,
+    device: Target,
     /// The folder to write: a copy of the model with the scales
     #[arg(long, value_name = "DST")]
     out: PathBuf,

@@ -48,7 +48,7 @@ fn run_line(check: &Check) -> String {
         ActivationSource::File => "from the file given",
         ActivationSource::Synthetic => "synthetic",
     };
-    format!("activations    {source}, {tokens} tokens; {} arithmetic, emulated", check.mode)
+    format!("activations    {source}, {tokens} tokens; {}", check.backend)
 }
 
 fn error_table(check: &Check) -> String {

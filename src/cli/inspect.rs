@@ -9,16 +9,25 @@ use serde::Serialize;
 use tracing::info;
 
 use super::args::{InspectArguments, InspectOptions};
+use super::device::Chosen;
 use super::progress::byte_bar;
 use super::{CommandError, Outcome, report, table, write_result};
 
+/// The library's object, and what the device would be computed by.
+#[derive(Serialize)]
+struct Inspected<'a> {
+    #[serde(flatten)]
+    inspection: &'a Inspection,
+    backend: &'static str,
+}
+
 /// Inspects a model and prints what was found.
 pub(super) fn run(arguments: &InspectArguments, is_quiet: bool) -> Result<Outcome, CommandError> {
-    let options = options(&arguments.options, is_quiet);
+    let (options, chosen) = options(&arguments.options, is_quiet)?;
     let folder = ModelFolder::open(&arguments.model)?;
     let inspection = inspect_with_bar(&folder, &options, is_quiet)?;
     if arguments.json {
-        write_result(&to_json(&inspection)?)?;
+        write_result(&to_json(&Inspected { inspection: &inspection, backend: chosen.backend() })?)?;
     } else {
         write_result(&table::render(&inspection))?;
     }
@@ -45,19 +54,11 @@ pub(super) fn inspect_with_bar(
 }
 
 /// The options, with the machine's device and the environment taken in. A device that nobody chose is said.
-pub(super) fn options(arguments: &InspectOptions, is_quiet: bool) -> Options {
-    let installed = installed_generation();
+pub(super) fn options(arguments: &InspectOptions, is_quiet: bool) -> Result<(Options, Chosen), CommandError> {
+    let chosen = Chosen::new(arguments.device, installed_generation(), is_quiet)?;
     let wish =
         std::env::var_os(SCALE_ADJUSTMENT_ENV).map(|value| parse_scale_adjustment(&value.to_string_lossy()));
-    let options = arguments.resolve(installed, wish);
-    if arguments.device_is_default() && !is_quiet {
-        let device = options.device;
-        match installed {
-            Some(_) => eprintln!("device: {device}, found in this machine"),
-            None => eprintln!("device: {device}, emulated (no Gaudi in this machine; choose with --device)"),
-        }
-    }
-    options
+    Ok((arguments.resolve(chosen.generation, wish), chosen))
 }
 
 /// One object, indented.

@@ -7,6 +7,8 @@ mod check;
 mod check_table;
 mod convert;
 mod convert_args;
+mod device;
+mod devices;
 mod display;
 mod inspect;
 mod logging;
@@ -43,6 +45,14 @@ enum CommandError {
     Calibrate(#[from] gaudi_kv::calibrate::CalibrateError),
     #[error(transparent)]
     Convert(#[from] gaudi_kv::convert::ConvertError),
+    #[cfg(feature = "hpu")]
+    #[error(transparent)]
+    Hpu(#[from] gaudi_kv::device::hpu::HpuError),
+    #[cfg(not(feature = "hpu"))]
+    #[error("this program is built without the feature hpu, so it cannot use a Gaudi")]
+    NoHpu,
+    #[error("--mode is for an emulated device; a Gaudi accumulates products in its own way")]
+    ModeOfGaudi,
     #[error("cannot write {what}: {source}")]
     Write { what: String, source: io::Error },
 }
@@ -56,6 +66,7 @@ pub fn run() -> ExitCode {
         Command::Check(check) => check::run(check, arguments.quiet > 0),
         Command::Calibrate(calibrate) => calibrate::run(calibrate, arguments.quiet > 0),
         Command::Convert(convert) => convert::run(convert, arguments.quiet > 0),
+        Command::Devices(devices) => devices::run(devices),
     };
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

@@ -7,22 +7,43 @@ use crate::Generation;
 /// Habana Labs on the PCI bus.
 const VENDOR: &str = "0x1da3";
 
-/// The generation of the first Gaudi2 or Gaudi3 on this machine's PCI bus, `None` where there is none.
+/// A device of Habana Labs on the PCI bus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstalledDevice {
+    /// Its address on the bus, such as `0000:19:00.0`.
+    pub address: String,
+    /// Its PCI device id, such as `0x1020`.
+    pub device_id: String,
+    /// What it is; `None` for one that is neither a Gaudi2 nor a Gaudi3.
+    pub generation: Option<Generation>,
+}
+
+/// The devices of Habana Labs on this machine's PCI bus, by address.
 #[must_use]
-pub fn installed_generation() -> Option<Generation> {
+pub fn installed_devices() -> Vec<InstalledDevice> {
     scan(Path::new("/sys/bus/pci/devices"))
 }
 
-fn scan(bus: &Path) -> Option<Generation> {
-    let mut devices: Vec<_> = std::fs::read_dir(bus).ok()?.flatten().map(|entry| entry.path()).collect();
-    devices.sort();
-    devices.iter().find_map(|device| {
-        let read = |name: &str| std::fs::read_to_string(device.join(name)).ok();
-        if read("vendor")?.trim() != VENDOR {
+/// The generation of the first Gaudi2 or Gaudi3 on this machine's PCI bus, `None` where there is none.
+#[must_use]
+pub fn installed_generation() -> Option<Generation> {
+    installed_devices().into_iter().find_map(|device| device.generation)
+}
+
+fn scan(bus: &Path) -> Vec<InstalledDevice> {
+    let Ok(entries) = std::fs::read_dir(bus) else { return Vec::new() };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let device = |path: &Path| {
+        let read = |name: &str| Some(std::fs::read_to_string(path.join(name)).ok()?.trim().to_owned());
+        if read("vendor")? != VENDOR {
             return None;
         }
-        generation_of(read("device")?.trim())
-    })
+        let device_id = read("device")?;
+        let address = path.file_name()?.to_string_lossy().into_owned();
+        Some(InstalledDevice { address, generation: generation_of(&device_id), device_id })
+    };
+    paths.iter().filter_map(|path| device(path)).collect()
 }
 
 /// Device ids of the Linux driver and the PCI id registry: `0x1020` is Gaudi2, `0x1060` to `0x1063` are Gaudi3.
@@ -39,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_gaudi_on_the_bus_is_found_and_others_are_passed_over() {
+    fn devices_of_the_vendor_are_listed_and_those_known_have_a_generation() {
         let bus = tempfile::tempdir().unwrap();
         let devices = [
             ("0000:01:00.0", "0x8086", "0x1020"),
@@ -52,7 +73,16 @@ mod tests {
             std::fs::write(path.join("vendor"), format!("{vendor}\n")).unwrap();
             std::fs::write(path.join("device"), format!("{device}\n")).unwrap();
         }
-        assert_eq!(scan(bus.path()), Some(Generation::Gaudi3));
-        assert_eq!(scan(&bus.path().join("missing")), None);
+        let device = |address: &str, device_id: &str, generation| InstalledDevice {
+            address: address.to_owned(),
+            device_id: device_id.to_owned(),
+            generation,
+        };
+        let expected = [
+            device("0000:02:00.0", "0x1000", None),
+            device("0000:03:00.0", "0x1060", Some(Generation::Gaudi3)),
+        ];
+        assert_eq!(scan(bus.path()), expected);
+        assert!(scan(&bus.path().join("missing")).is_empty());
     }
 }

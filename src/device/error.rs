@@ -28,4 +28,27 @@ pub enum DeviceError {
     /// A conversion that cannot be made.
     #[error(transparent)]
     Fp8(#[from] Fp8Error),
+    /// A Gaudi, or the way to it, failed.
+    #[cfg(feature = "hpu")]
+    #[error(transparent)]
+    Hpu(Box<super::hpu::HpuError>),
+}
+
+#[cfg(feature = "hpu")]
+impl From<super::hpu::HpuError> for DeviceError {
+    fn from(error: super::hpu::HpuError) -> Self {
+        Self::Hpu(Box::new(error))
+    }
+}
+
+impl DeviceError {
+    /// Whether it is the device that failed, and not what it was given that does not fit.
+    #[must_use]
+    pub const fn is_of_the_device(&self) -> bool {
+        match self {
+            #[cfg(feature = "hpu")]
+            Self::Hpu(_) => true,
+            Self::OutOfMemory { .. } | Self::PlaneMemory { .. } | Self::Mme(_) | Self::Fp8(_) => false,
+        }
+    }
 }

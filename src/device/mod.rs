@@ -4,13 +4,17 @@
 //! is FP8, what a batch may look like) is decided above, in [`cache`](crate::cache) and
 //! [`attention`](crate::attention); a device only computes, and says what it is.
 
+mod backend;
 mod detect;
 pub mod emulated;
 mod error;
+#[cfg(feature = "hpu")]
+pub mod hpu;
 mod kernel;
 mod plane;
 
-pub use detect::installed_generation;
+pub use backend::Backend;
+pub use detect::{InstalledDevice, installed_devices, installed_generation};
 pub use error::DeviceError;
 pub use kernel::{
     DecodeKernel, DecodeSequence, Fp8Prefill, HeadScales, Modifiers, PrefillKernel, ProjectKernel,
@@ -29,6 +33,9 @@ pub trait Device: Send + Sync {
 
     /// Which Gaudi's arithmetic it has.
     fn generation(&self) -> Generation;
+
+    /// What computes.
+    fn backend(&self) -> Backend;
 
     /// What it is, for people: `gaudi2, emulated on the CPU (exact)`.
     fn description(&self) -> String;

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use gaudi_kv::Generation;
 use gaudi_kv::attention::{AttentionOptions, AttentionScales, Batch, MhaAttention};
 use gaudi_kv::cache::{CacheGeometry, MhaCache, PlaneScale};
-use gaudi_kv::device::StorageDtype;
-use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
+use gaudi_kv::device::emulated::{Emulated, Mode};
+use gaudi_kv::device::{Device, StorageDtype};
 use gaudi_kv::scales::{LayerScale, Numbers, Origin};
 use half::bf16;
 
@@ -274,7 +274,7 @@ impl Mha {
         Table::new(&self.places())
     }
 
-    pub fn empty_cache(&self, device: &Emulated) -> MhaCache<EmulatedPlane> {
+    pub fn empty_cache<D: Device>(&self, device: &D) -> MhaCache<D::Plane> {
         let geometry = CacheGeometry::new(block_count(&self.places()), self.block_size, self.dtype).unwrap();
         let scales = (&self.k_scale.plane(), &self.v_scale.plane());
         MhaCache::new(device, geometry, self.heads.1, self.dims, scales).unwrap()
@@ -287,10 +287,10 @@ impl Mha {
     }
 
     /// Writes some tokens of a sequence.
-    pub fn write(
+    pub fn write<D: Device>(
         &self,
-        device: &Emulated,
-        cache: &mut MhaCache<EmulatedPlane>,
+        device: &D,
+        cache: &mut MhaCache<D::Plane>,
         sequence: &Sequence,
         tokens: Range<usize>,
     ) {
@@ -299,7 +299,7 @@ impl Mha {
     }
 
     /// A cache with the first tokens of each sequence: all, or those before the query.
-    pub fn cache(&self, device: &Emulated, all: bool) -> MhaCache<EmulatedPlane> {
+    pub fn cache<D: Device>(&self, device: &D, all: bool) -> MhaCache<D::Plane> {
         let mut cache = self.empty_cache(device);
         for sequence in &self.sequences {
             let place = &sequence.place;
@@ -316,15 +316,21 @@ impl Mha {
 
     /// Every query token through the cache.
     pub fn decode(&self, mode: Mode) -> Vec<f32> {
-        let device = self.device(mode);
-        let cache = self.cache(&device, true);
-        self.attention().decode(&device, &cache, &self.q(), &self.table().batch()).unwrap()
+        self.decode_on(&self.device(mode))
+    }
+
+    pub fn decode_on<D: Device>(&self, device: &D) -> Vec<f32> {
+        let cache = self.cache(device, true);
+        self.attention().decode(device, &cache, &self.q(), &self.table().batch()).unwrap()
     }
 
     /// Every query token as a new one, those before from the cache.
     pub fn prefill(&self, mode: Mode) -> Vec<f32> {
-        let device = self.device(mode);
-        let cache = self.cache(&device, false);
+        self.prefill_on(&self.device(mode))
+    }
+
+    pub fn prefill_on<D: Device>(&self, device: &D) -> Vec<f32> {
+        let cache = self.cache(device, false);
         let (mut k, mut v) = (Vec::new(), Vec::new());
         for sequence in &self.sequences {
             let new = self.tokens(sequence, sequence.place.context()..sequence.place.len);
@@ -332,7 +338,7 @@ impl Mha {
             v.extend_from_slice(new.1);
         }
         let operands = (&self.q()[..], &k[..], &v[..]);
-        self.attention().prefill(&device, Some(&cache), operands, &self.table().batch()).unwrap()
+        self.attention().prefill(device, Some(&cache), operands, &self.table().batch()).unwrap()
     }
 
     /// The operands of the decode, for each token and head in the order of the output.

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use gaudi_kv::Generation;
 use gaudi_kv::attention::{AttentionOptions, MlaAttention, MlaShape};
 use gaudi_kv::cache::{CacheGeometry, MlaCache};
-use gaudi_kv::device::StorageDtype;
-use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
+use gaudi_kv::device::emulated::{Emulated, Mode};
+use gaudi_kv::device::{Device, StorageDtype};
 use half::bf16;
 
 use crate::cases::{Place, Scale, Table, attention_scales, block_count, modifiers, places, random_options};
@@ -120,7 +120,7 @@ impl Mla {
         Table::new(&self.places())
     }
 
-    pub fn empty_cache(&self, device: &Emulated) -> MlaCache<EmulatedPlane> {
+    pub fn empty_cache<D: Device>(&self, device: &D) -> MlaCache<D::Plane> {
         let geometry = CacheGeometry::new(block_count(&self.places()), self.block_size, self.dtype).unwrap();
         let MlaShape { kv_lora_rank, qk_rope_head_dim, .. } = self.shape;
         MlaCache::new(device, geometry, kv_lora_rank, qk_rope_head_dim, &self.k_scale.plane()).unwrap()
@@ -132,10 +132,10 @@ impl Mla {
         (&sequence.kv_c[tokens.start * c..tokens.end * c], &sequence.k_pe[tokens.start * pe..tokens.end * pe])
     }
 
-    pub fn write(
+    pub fn write<D: Device>(
         &self,
-        device: &Emulated,
-        cache: &mut MlaCache<EmulatedPlane>,
+        device: &D,
+        cache: &mut MlaCache<D::Plane>,
         sequence: &Sequence,
         tokens: Range<usize>,
     ) {
@@ -144,7 +144,7 @@ impl Mla {
     }
 
     /// A cache with the first tokens of each sequence: all, or those before the query.
-    pub fn cache(&self, device: &Emulated, all: bool) -> MlaCache<EmulatedPlane> {
+    pub fn cache<D: Device>(&self, device: &D, all: bool) -> MlaCache<D::Plane> {
         let mut cache = self.empty_cache(device);
         for sequence in &self.sequences {
             let place = &sequence.place;
@@ -161,14 +161,20 @@ impl Mla {
     }
 
     pub fn decode(&self, mode: Mode) -> Vec<f32> {
-        let device = self.device(mode);
-        let (cache, (q_nope, q_pe)) = (self.cache(&device, true), self.q());
-        self.attention().decode(&device, &cache, (&q_nope, &q_pe), &self.table().batch()).unwrap()
+        self.decode_on(&self.device(mode))
+    }
+
+    pub fn decode_on<D: Device>(&self, device: &D) -> Vec<f32> {
+        let (cache, (q_nope, q_pe)) = (self.cache(device, true), self.q());
+        self.attention().decode(device, &cache, (&q_nope, &q_pe), &self.table().batch()).unwrap()
     }
 
     pub fn prefill(&self, mode: Mode) -> Vec<f32> {
-        let device = self.device(mode);
-        let (cache, (q_nope, q_pe)) = (self.cache(&device, false), self.q());
+        self.prefill_on(&self.device(mode))
+    }
+
+    pub fn prefill_on<D: Device>(&self, device: &D) -> Vec<f32> {
+        let (cache, (q_nope, q_pe)) = (self.cache(device, false), self.q());
         let (mut kv_c, mut k_pe) = (Vec::new(), Vec::new());
         for sequence in &self.sequences {
             let new = self.tokens(sequence, sequence.place.context()..sequence.place.len);
@@ -177,7 +183,7 @@ impl Mla {
         }
         let batch = &self.table();
         let attention = self.attention();
-        attention.prefill(&device, Some(&cache), (&q_nope, &q_pe), (&kv_c, &k_pe), &batch.batch()).unwrap()
+        attention.prefill(device, Some(&cache), (&q_nope, &q_pe), (&kv_c, &k_pe), &batch.batch()).unwrap()
     }
 
     /// `[qk_nope_head_dim, kv_lora_rank]` and `[v_head_dim, kv_lora_rank]` of a head.

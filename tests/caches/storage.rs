@@ -4,7 +4,8 @@ use gaudi_kv::Generation;
 use gaudi_kv::cache::{BlockCache, CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
 use gaudi_kv::device::{
-    DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel, StorageDtype,
+    Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel,
+    StorageDtype,
 };
 use half::bf16;
 
@@ -370,6 +371,10 @@ impl Device for Scaleless {
 
     fn generation(&self) -> Generation {
         Generation::Gaudi3
+    }
+
+    fn backend(&self) -> Backend {
+        Backend::Hpu
     }
 
     fn description(&self) -> String {

@@ -60,7 +60,7 @@ fn run_facts(inspection: &Inspection, check: &Check) -> Vec<(&'static str, Strin
     vec![
         ("Model", inspection.model.path.clone()),
         ("Attention", model_shape(inspection)),
-        ("Device", format!("{}, emulated, {} arithmetic", inspection.device, check.mode)),
+        ("Device", format!("{}, {}", inspection.device, check.backend)),
         ("KV cache", cache_dtype(inspection.kv_cache_dtype).to_owned()),
         ("Activations", format!("{source}, {}", counted(tokens, "token"))),
         ("Layers run", format!("{} of {}", check.layers.len(), inspection.layers.len())),

@@ -18,8 +18,8 @@ use half::bf16;
 use rayon::prelude::*;
 
 use super::{
-    DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel, StorageDtype,
-    Values,
+    Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel,
+    StorageDtype, Values,
 };
 use crate::Generation;
 
@@ -27,6 +27,8 @@ use attention::{Attend, Side};
 use head_rows::{HeadRows, QuantizedRows};
 pub use memory::{LentMemory, PlaneMemory};
 use products::Products;
+#[cfg(feature = "hpu")]
+pub(super) use query::quant_by_amax;
 pub use storage::EmulatedPlane;
 
 /// How products are accumulated. What is quantized, and every code in a cache, is the same in both.
@@ -134,6 +136,10 @@ impl Device for Emulated {
 
     fn generation(&self) -> Generation {
         self.generation
+    }
+
+    fn backend(&self) -> Backend {
+        Backend::Emulated(self.mode)
     }
 
     fn description(&self) -> String {

@@ -1,0 +1,370 @@
+//! Prefill and decode: query tokens are cut into tiles, tiles of like shape share a launch.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+
+use half::bf16;
+
+use super::buckets::{self, MAX_TOKENS};
+use super::caches::{Caches, bf16_bytes, check_scales, f32_bytes, index_bytes};
+use super::engine::Operand;
+use super::graph::attend::Attend;
+use super::kernels::Mover;
+use super::plane::HpuPlane;
+use crate::Generation;
+use crate::device::emulated::quant_by_amax;
+use crate::device::{
+    DecodeKernel, DeviceError, HeadScales, Modifiers, PlaneLayout, PrefillKernel, QueryScale, StorageDtype,
+    Values,
+};
+
+/// Tokens of a block of the planes that a prefill's keys and values are put into.
+const PREFILL_BLOCK_TOKENS: usize = 128;
+
+/// Attention over planes, whichever way its operands came.
+pub(super) struct Attention<'a> {
+    pub(super) q: &'a [bf16],
+    pub(super) num_heads: usize,
+    pub(super) key_layout: PlaneLayout,
+    pub(super) key: &'a HpuPlane,
+    pub(super) key_dequant: &'a HeadScales,
+    /// `None` where a value is the first elements of a key.
+    pub(super) value: Option<(PlaneLayout, &'a HpuPlane)>,
+    pub(super) value_dim: usize,
+    pub(super) value_dequant: &'a HeadScales,
+    /// `None` where the products are bfloat16.
+    pub(super) query_scale: Option<&'a QueryScale>,
+    pub(super) prob: (f32, f32),
+    pub(super) modifiers: Modifiers<'a>,
+}
+
+/// Query tokens of one sequence that are computed together.
+#[derive(Debug, Clone, Copy)]
+struct Tile<'a> {
+    first_token: usize,
+    tokens: usize,
+    /// The position of the first of them.
+    position: usize,
+    /// The blocks of the sequence.
+    blocks: &'a [usize],
+}
+
+impl Tile<'_> {
+    /// The keys that its last token sees. Later ones are left out: their probabilities would be zero.
+    fn keys(&self) -> usize {
+        self.position + self.tokens
+    }
+}
+
+/// Cuts a sequence into tiles.
+fn tiles<'a>(
+    first_token: usize,
+    tokens: usize,
+    context_tokens: usize,
+    blocks: &'a [usize],
+) -> impl Iterator<Item = Tile<'a>> {
+    (0..tokens).step_by(MAX_TOKENS).map(move |at| Tile {
+        first_token: first_token + at,
+        tokens: MAX_TOKENS.min(tokens - at),
+        position: context_tokens - tokens + at,
+        blocks,
+    })
+}
+
+impl Attention<'_> {
+    fn heads(&self) -> usize {
+        self.key_layout.heads
+    }
+
+    fn group(&self) -> usize {
+        self.num_heads / self.heads()
+    }
+
+    fn check(&self, generation: Generation) -> Result<(), DeviceError> {
+        if self.query_scale.is_none() {
+            return Ok(());
+        }
+        if let Some(QueryScale::Static { quant, .. }) = self.query_scale {
+            check_scales(generation, self.heads(), quant)?;
+        }
+        check_scales(generation, 1, &HeadScales::One(self.prob.0))
+    }
+
+    /// Runs tiles and puts their rows where they belong.
+    fn run(&self, caches: &mut Caches<'_>, all: &[Tile<'_>], out: &mut [f32]) -> Result<(), DeviceError> {
+        self.check(caches.generation)?;
+        let mut by_shape: BTreeMap<(usize, usize), Vec<Tile<'_>>> = BTreeMap::new();
+        for tile in all {
+            let shape = (buckets::count(tile.tokens), buckets::keys(tile.keys())?);
+            by_shape.entry(shape).or_default().push(*tile);
+        }
+        for ((tokens, keys), tiles) in by_shape {
+            let rows = tokens * self.group();
+            for tiles in tiles.chunks(buckets::batch(self.heads(), rows, keys)) {
+                let values = self.launch(caches, tiles, rows, keys)?;
+                self.scatter(tiles, rows, &values, out);
+            }
+        }
+        Ok(())
+    }
+
+    /// One launch: `[batch, heads, rows, value_dim]`.
+    fn launch(
+        &self,
+        caches: &mut Caches<'_>,
+        tiles: &[Tile<'_>],
+        rows: usize,
+        keys: usize,
+    ) -> Result<Vec<bf16>, DeviceError> {
+        let batch = buckets::count(tiles.len());
+        let modifiers = &self.modifiers;
+        let attend = Attend {
+            batch,
+            rows,
+            keys,
+            key_layout: self.key_layout,
+            value_layout: self.value.map(|(layout, _)| layout),
+            value_dim: self.value_dim,
+            has_soft_cap: modifiers.logits_soft_cap.is_some(),
+            has_alibi: modifiers.alibi_slopes.is_some(),
+            has_window: modifiers.sliding_window.is_some(),
+            has_sinks: modifiers.sinks.is_some(),
+            view: caches.kernels.view(Mover::Gather, self.key_layout.dtype)?,
+        };
+        let compiled = caches.recipes.get(&attend.graph())?;
+        let heads = self.heads();
+        let of_heads = |scales: &HeadScales| f32_bytes((0..heads).map(|head| scales.of(head)));
+        let mut operands = vec![
+            ("ids", self.ids(tiles, batch, keys)),
+            ("key", Operand::Memory(&self.key.memory)),
+            ("key_dequant", of_heads(self.key_dequant)),
+            ("value_dequant", of_heads(self.value_dequant)),
+            ("softmax_scale", f32_bytes([modifiers.softmax_scale])),
+            ("lowest", f32_bytes([f32::MIN])),
+            ("zero", f32_bytes([0.0])),
+            ("key_position", f32_bytes((0..keys).map(|key| key as f32))),
+            ("end", self.of_tokens(tiles, batch, rows, |position| position + 1)),
+        ];
+        let q = self.query(tiles, batch, rows);
+        if let Some(scale) = self.query_scale {
+            let (quant, dequant) = self.query_multipliers(caches.generation, scale, &q, rows);
+            operands.push(("q_quant", f32_bytes(quant)));
+            operands.push(("q_dequant", f32_bytes(dequant)));
+            operands.push(("prob_quant", f32_bytes([self.prob.0])));
+            operands.push(("prob_dequant", f32_bytes([self.prob.1])));
+        }
+        operands.push(("q", bf16_bytes(q)));
+        if let Some((_, plane)) = self.value {
+            operands.push(("value", Operand::Memory(&plane.memory)));
+        }
+        if let Some(cap) = modifiers.logits_soft_cap {
+            operands.push(("cap", f32_bytes([cap])));
+        }
+        if let Some(slopes) = modifiers.alibi_slopes {
+            operands.push(("slope", self.of_query_heads(rows, slopes)));
+            operands.push(("position", self.of_tokens(tiles, batch, rows, |position| position)));
+        }
+        if let Some(window) = modifiers.sliding_window {
+            let first = |position: usize| (position + 1).saturating_sub(window);
+            operands.push(("first", self.of_tokens(tiles, batch, rows, first)));
+        }
+        if let Some(sinks) = modifiers.sinks {
+            operands.push(("sink", self.of_query_heads(rows, sinks)));
+        }
+        Ok(caches.engine.compute(&compiled, &operands)?)
+    }
+
+    /// `[batch, heads, rows, dim]`: the rows of a KV head are its tokens' query heads. Zero where there is no token.
+    fn query(&self, tiles: &[Tile<'_>], batch: usize, rows: usize) -> Vec<bf16> {
+        let (heads, width) = (self.heads(), self.group() * self.key_layout.dim);
+        let head_len = rows * self.key_layout.dim;
+        let mut q = vec![bf16::ZERO; batch * heads * head_len];
+        for (entry, tile) in tiles.iter().enumerate() {
+            for head in 0..heads {
+                for token in 0..tile.tokens {
+                    let from = ((tile.first_token + token) * heads + head) * width;
+                    let to = (entry * heads + head) * head_len + token * width;
+                    q[to..to + width].copy_from_slice(&self.q[from..from + width]);
+                }
+            }
+        }
+        q
+    }
+
+    /// What multiplies each row of a query on the way in, and its product.
+    fn query_multipliers(
+        &self,
+        generation: Generation,
+        scale: &QueryScale,
+        q: &[bf16],
+        rows: usize,
+    ) -> (Vec<f32>, Vec<f32>) {
+        let pairs = q.chunks_exact(self.key_layout.dim).enumerate().map(|(number, row)| match scale {
+            QueryScale::Static { quant, dequant } => {
+                let head = number / rows % self.heads();
+                (quant.of(head), dequant.of(head))
+            }
+            QueryScale::Dynamic => {
+                let quant = quant_by_amax(generation, row);
+                (quant, 1.0 / quant)
+            }
+        });
+        pairs.unzip()
+    }
+
+    /// `[batch, heads, keys]`: which row of the plane, counted by head, holds a key. Keys that are not there have the
+    /// first of the zero row.
+    fn ids(&self, tiles: &[Tile<'_>], batch: usize, keys: usize) -> Operand<'static> {
+        let (heads, size) = (self.heads(), self.key_layout.block_size_tokens);
+        let zero = self.key_layout.slots() * heads;
+        let mut ids = Vec::with_capacity(batch * heads * keys);
+        for tile in tiles {
+            for head in 0..heads {
+                let slots = (0..tile.keys()).map(|key| tile.blocks[key / size] * size + key % size);
+                ids.extend(slots.map(|slot| slot * heads + head));
+                ids.extend(std::iter::repeat_n(zero, keys - tile.keys()));
+            }
+        }
+        ids.resize(batch * heads * keys, zero);
+        index_bytes(ids)
+    }
+
+    /// `[batch, 1, rows, 1]`: a number of each token's position, zero where there is no token.
+    fn of_tokens(
+        &self,
+        tiles: &[Tile<'_>],
+        batch: usize,
+        rows: usize,
+        number: impl Fn(usize) -> usize,
+    ) -> Operand<'static> {
+        let mut values = vec![0.0; batch * rows];
+        for (tile, values) in tiles.iter().zip(values.chunks_exact_mut(rows)) {
+            for (token, values) in values.chunks_exact_mut(self.group()).take(tile.tokens).enumerate() {
+                values.fill(number(tile.position + token) as f32);
+            }
+        }
+        f32_bytes(values)
+    }
+
+    /// `[heads, rows]`: a number of each query head.
+    fn of_query_heads(&self, rows: usize, values: &[f32]) -> Operand<'static> {
+        let group = self.group();
+        let heads = (0..self.heads()).flat_map(|head| (0..rows).map(move |row| head * group + row % group));
+        f32_bytes(heads.map(|head| values[head]))
+    }
+
+    /// Puts `[batch, heads, rows, value_dim]` into `[tokens, num_heads, value_dim]`.
+    fn scatter(&self, tiles: &[Tile<'_>], rows: usize, values: &[bf16], out: &mut [f32]) {
+        let (heads, width) = (self.heads(), self.group() * self.value_dim);
+        for (entry, tile) in tiles.iter().enumerate() {
+            for head in 0..heads {
+                for token in 0..tile.tokens {
+                    let from = (entry * heads + head) * rows * self.value_dim + token * width;
+                    let to = ((tile.first_token + token) * heads + head) * width;
+                    let pairs = out[to..to + width].iter_mut().zip(&values[from..from + width]);
+                    pairs.for_each(|(to, from)| *to = from.to_f32());
+                }
+            }
+        }
+    }
+}
+
+/// Attention of several sequences over cache planes.
+pub(super) fn decode(
+    caches: &mut Caches<'_>,
+    kernel: &DecodeKernel<'_, HpuPlane>,
+    out: &mut [f32],
+) -> Result<(), DeviceError> {
+    let all: Vec<Tile<'_>> = kernel
+        .sequences
+        .iter()
+        .flat_map(|s| tiles(s.first_token, s.tokens, s.context_tokens, kernel.blocks_of(s)))
+        .collect();
+    let (value, value_dequant) = match &kernel.values {
+        Values::Plane { layout, plane, dequant } => (Some((**layout, *plane)), *dequant),
+        Values::KeyPrefix { .. } => (None, kernel.key_dequant),
+    };
+    let attention = Attention {
+        q: kernel.q,
+        num_heads: kernel.num_heads,
+        key_layout: *kernel.key_layout,
+        key: kernel.key,
+        key_dequant: kernel.key_dequant,
+        value,
+        value_dim: kernel.value_dim(),
+        value_dequant,
+        query_scale: (kernel.key_layout.dtype == StorageDtype::Fp8).then_some(kernel.query_scale),
+        prob: kernel.prob,
+        modifiers: kernel.modifiers,
+    };
+    attention.run(caches, &all, out)
+}
+
+/// Planes for one operand of prefills, each kept for the next prefill of its shape.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    planes: HashMap<PlaneLayout, HpuPlane>,
+}
+
+impl Scratch {
+    /// The plane of a layout, written with `rows`, each at the slot of its number.
+    fn plane(
+        &mut self,
+        caches: &mut Caches<'_>,
+        layout: &PlaneLayout,
+        rows: &[bf16],
+        quant: &HeadScales,
+    ) -> Result<&HpuPlane, DeviceError> {
+        let plane = match self.planes.entry(*layout) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(caches.allocate(layout)?),
+        };
+        let slots: Vec<usize> = (0..rows.len() / layout.row()).collect();
+        caches.write(layout, plane, rows, &slots, quant)?;
+        Ok(plane)
+    }
+}
+
+/// Attention of one sequence over keys and values that are given: they are put into planes, and then it is a decode.
+pub(super) fn prefill(
+    caches: &mut Caches<'_>,
+    scratch: &mut (Scratch, Scratch),
+    kernel: &PrefillKernel<'_>,
+    out: &mut [f32],
+) -> Result<(), DeviceError> {
+    let queries = kernel.q.len() / (kernel.num_heads * kernel.dim);
+    let keys = kernel.k.len() / (kernel.num_kv_heads * kernel.dim);
+    let dtype = if kernel.fp8.is_some() { StorageDtype::Fp8 } else { StorageDtype::Bf16 };
+    let blocks = buckets::keys(keys)? / PREFILL_BLOCK_TOKENS;
+    let layout = |dim| PlaneLayout {
+        num_blocks: blocks,
+        has_pad_block: false,
+        block_size_tokens: PREFILL_BLOCK_TOKENS,
+        heads: kernel.num_kv_heads,
+        dim,
+        dtype,
+    };
+    let (key_layout, value_layout) = (layout(kernel.dim), layout(kernel.value_dim));
+    let one = HeadScales::One(1.0);
+    let ((key_quant, key_dequant), (value_quant, value_dequant)) =
+        kernel.fp8.map_or(((&one, &one), (&one, &one)), |fp8| (fp8.key, fp8.value));
+    let (keys_scratch, values_scratch) = scratch;
+    let key = keys_scratch.plane(caches, &key_layout, kernel.k, key_quant)?;
+    let value = values_scratch.plane(caches, &value_layout, kernel.v, value_quant)?;
+    let attention = Attention {
+        q: kernel.q,
+        num_heads: kernel.num_heads,
+        key_layout,
+        key,
+        key_dequant,
+        value: Some((value_layout, value)),
+        value_dim: kernel.value_dim,
+        value_dequant,
+        query_scale: kernel.fp8.map(|fp8| fp8.query_scale),
+        prob: kernel.fp8.map_or((1.0, 1.0), |fp8| fp8.prob),
+        modifiers: kernel.modifiers,
+    };
+    let blocks: Vec<usize> = (0..blocks).collect();
+    let all: Vec<Tile<'_>> = tiles(0, queries, keys, &blocks).collect();
+    attention.run(caches, &all, out)
+}
