@@ -3,6 +3,7 @@
 //! The text must have been parsed before: what is here only finds places in valid JSON, bare `NaN` and `Infinity`
 //! included, and stops looking where the text is something else.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -103,8 +104,9 @@ pub(crate) fn update(
             None => new.extend_from_slice(&text[member.key_at.start..member.value.end]),
         }
     }
-    let old: std::collections::HashSet<&str> = members.iter().map(|member| member.key.as_str()).collect();
-    for (key, value) in set.iter().filter(|(key, _)| !old.contains(key)) {
+    let kept = members.iter().map(|member| member.key.as_str()).filter(|key| !is_dropped(key));
+    let kept: HashSet<&str> = kept.collect();
+    for (key, value) in set.iter().filter(|(key, _)| !kept.contains(key)) {
         begin(&mut new, &mut is_first);
         let (key, value) = (Value::from(*key), written(value, &before_first));
         new.extend_from_slice(format!("{before_first}{key}{between}{value}").as_bytes());
@@ -241,6 +243,7 @@ mod tests {
         assert_eq!(updated(text, &[]), "{\n \"a\": 1,\n \"b\": 2,\n \"c\": 3,\n \"n\": \"N\"\n}");
         assert_eq!(updated(text, &["a"]), "{\n \"b\": 2,\n \"c\": 3,\n \"n\": \"N\"\n}");
         assert_eq!(updated(text, &["a", "b"]), "{\n \"c\": 3,\n \"n\": \"N\"\n}");
+        assert_eq!(updated(text, &["c"]), "{\n \"a\": 1,\n \"b\": 2,\n \"n\": \"N\",\n \"c\": 3\n}");
         assert_eq!(updated("{\"a\":1 , \"b\":2}", &["a", "b"]), "{\"n\":\"N\",\"c\":3}");
         assert_eq!(updated("{}", &[]), "{\"n\": \"N\", \"c\": 3}");
     }
