@@ -3,7 +3,7 @@
 //! The text must have been parsed before: what is here only finds places in valid JSON, bare `NaN` and `Infinity`
 //! included, and stops looking where the text is something else.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use serde_json::Value;
@@ -60,8 +60,8 @@ pub(crate) fn set(text: &[u8], object: usize, key: &str, value: &Value) -> Optio
     update(text, object, |_| false, &[(key, value)])
 }
 
-/// The text with members of the object at `object` taken out where `is_dropped` says so, and others set. An old key keeps
-/// its place; a new one comes last, written as the first one is.
+/// The text with members of the object at `object` taken out where `is_dropped` says so, and others set, whatever it says
+/// of them. An old key keeps its place; a new one comes last, written as the first one is.
 pub(crate) fn update(
     text: &[u8],
     object: usize,
@@ -76,6 +76,7 @@ pub(crate) fn update(
     };
     let before_first = String::from_utf8_lossy(&text[object + 1..first.key_at.start]).into_owned();
     let between = String::from_utf8_lossy(&text[first.key_at.end..first.value.start]);
+    let new_values: HashMap<&str, &Value> = set.iter().copied().collect();
     let mut new = text[..=object].to_vec();
     let begin = |new: &mut Vec<u8>, is_first: &mut bool| {
         if !std::mem::replace(is_first, false) {
@@ -85,7 +86,8 @@ pub(crate) fn update(
     let (mut is_first, mut at) = (true, object + 1);
     for member in &members {
         let from = std::mem::replace(&mut at, member.value.end);
-        if is_dropped(&member.key) {
+        let new_value = new_values.get(member.key.as_str());
+        if new_value.is_none() && is_dropped(&member.key) {
             continue;
         }
         // The comma before it, and the space on both sides of the comma, come with a member.
@@ -96,17 +98,16 @@ pub(crate) fn update(
         }
         begin(&mut new, &mut is_first);
         new.extend_from_slice(&space[comma.map_or(0, |at| at + 1)..]);
-        match set.iter().find(|(key, _)| *key == member.key) {
-            Some((_, value)) => {
+        match new_value {
+            Some(value) => {
                 new.extend_from_slice(&text[member.key_at.start..member.value.start]);
                 new.extend_from_slice(written(value, &before_first).as_bytes());
             }
             None => new.extend_from_slice(&text[member.key_at.start..member.value.end]),
         }
     }
-    let kept = members.iter().map(|member| member.key.as_str()).filter(|key| !is_dropped(key));
-    let kept: HashSet<&str> = kept.collect();
-    for (key, value) in set.iter().filter(|(key, _)| !kept.contains(key)) {
+    let old: HashSet<&str> = members.iter().map(|member| member.key.as_str()).collect();
+    for (key, value) in set.iter().filter(|(key, _)| !old.contains(key)) {
         begin(&mut new, &mut is_first);
         let (key, value) = (Value::from(*key), written(value, &before_first));
         new.extend_from_slice(format!("{before_first}{key}{between}{value}").as_bytes());
@@ -243,7 +244,8 @@ mod tests {
         assert_eq!(updated(text, &[]), "{\n \"a\": 1,\n \"b\": 2,\n \"c\": 3,\n \"n\": \"N\"\n}");
         assert_eq!(updated(text, &["a"]), "{\n \"b\": 2,\n \"c\": 3,\n \"n\": \"N\"\n}");
         assert_eq!(updated(text, &["a", "b"]), "{\n \"c\": 3,\n \"n\": \"N\"\n}");
-        assert_eq!(updated(text, &["c"]), "{\n \"a\": 1,\n \"b\": 2,\n \"n\": \"N\",\n \"c\": 3\n}");
+        assert_eq!(updated(text, &["c"]), updated(text, &[]));
+        assert_eq!(updated(text, &["b"]), "{\n \"a\": 1,\n \"c\": 3,\n \"n\": \"N\"\n}");
         assert_eq!(updated("{\"a\":1 , \"b\":2}", &["a", "b"]), "{\"n\":\"N\",\"c\":3}");
         assert_eq!(updated("{}", &[]), "{\"n\": \"N\", \"c\": 3}");
     }

@@ -76,7 +76,7 @@ fn nothing_else_is_replaced() {
 /// Whoever makes something under the name while the result grows loses nothing, without `--force`.
 #[test]
 fn what_appears_meanwhile_is_not_replaced() {
-    let folder = model().f32("b", &[1], &[2.0]).write();
+    let folder = model().file("tokenizer.json", "{}").write();
     let (src, dst) = (folder.path().join("src"), folder.path().join("dst"));
     convert(folder.path(), &["--shards", "1/2"]).assert_code(0);
     // The finishing lock stops the last process just before the end.
