@@ -10,6 +10,7 @@ pub mod device;
 pub mod fp8;
 mod generation;
 pub mod mme;
+pub mod rewrite;
 pub mod scales;
 
 pub use generation::Generation;

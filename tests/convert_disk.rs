@@ -1,9 +1,10 @@
-//! `gaudi-kv convert` on a full disk: a small file system in memory, mounted for one process alone.
+//! `gaudi-kv convert` and `calibrate` on a full disk: a small file system in memory, mounted for one process alone.
 //!
-//! Needs the right to mount in a namespace of its own; where that is missing, the test is reported as ignored.
+//! Needs the right to mount in a namespace of its own; where that is missing, the tests are reported as ignored.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
@@ -15,21 +16,25 @@ use safetensors::tensor::TensorView;
 /// What the script ends with where it may not mount.
 const UNAVAILABLE: i32 = 77;
 
-/// Mounts 3 MiB, converts to it and lists what is left; then makes room and converts again.
+/// Mounts 3 MiB, writes to it and lists what is left; then makes room and writes again.
 const SCRIPT: &str = r#"
-mount -t tmpfs -o size=3m none "$2" 2>/dev/null || exit 77
-"$0" convert "$1" "$2/dst" --to gaudi2 --json; echo "code $?"
-echo "left: $(ls -A "$2")"
-mount -o remount,size=16m "$2" || exit 1
-"$0" convert "$1" "$2/dst" --to gaudi2 --json > /dev/null; echo "code $?"
-echo "left: $(ls -A "$2")"
+disk="$1"; shift
+mount -t tmpfs -o size=3m none "$disk" 2>/dev/null || exit 77
+"$0" "$@"; echo "code $?"
+echo "left: $(ls -A "$disk")"
+mount -o remount,size=16m "$disk" || exit 1
+"$0" "$@" > /dev/null; echo "code $?"
+echo "left: $(ls -A "$disk")"
 "#;
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let is_ignored = args.list && !may_mount();
-    let test = Trial::ignorable_test("a_full_disk_is_a_clear_error_that_leaves_nothing", full_disk);
-    libtest_mimic::run(&args, vec![test.with_ignored_flag(is_ignored)]).exit_code()
+    let tests = [
+        Trial::ignorable_test("convert_on_a_full_disk_is_a_clear_error_that_leaves_nothing", convert),
+        Trial::ignorable_test("calibrate_on_a_full_disk_is_a_clear_error_that_leaves_nothing", calibrate),
+    ];
+    libtest_mimic::run(&args, tests.map(|test| test.with_ignored_flag(is_ignored)).into()).exit_code()
 }
 
 fn unshared(script: &str) -> Command {
@@ -59,13 +64,52 @@ fn write_model(folder: &Path) {
     fs::write(folder.join("config.json"), config).unwrap();
 }
 
-fn full_disk() -> Result<Completion, Failed> {
+fn convert() -> Result<Completion, Failed> {
     let folder = tempfile::tempdir()?;
     let (source, disk) = (folder.path().join("src"), folder.path().join("disk"));
     write_model(&source);
-    fs::create_dir(&disk)?;
+    full_disk(
+        &disk,
+        &[
+            OsStr::new("convert"),
+            source.as_ref(),
+            disk.join("dst").as_ref(),
+            "--to".as_ref(),
+            "gaudi2".as_ref(),
+        ],
+    )
+}
+
+fn calibrate() -> Result<Completion, Failed> {
+    let folder = tempfile::tempdir()?;
+    let (source, disk) = (folder.path().join("src"), folder.path().join("disk"));
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    fs::create_dir(&source)?;
+    for name in ["config.json", "model.safetensors"] {
+        fs::copy(data.join("tiny-gqa").join(name), source.join(name))?;
+    }
+    fs::write(source.join("original.pth"), vec![1; 4 << 20])?;
+    let activations = data.join("activations-tiny-gqa.safetensors");
+    let [from, on, to] = ["--activations", "--device=gaudi2", "--out"].map(OsStr::new);
+    full_disk(
+        &disk,
+        &[
+            OsStr::new("calibrate"),
+            source.as_ref(),
+            from,
+            activations.as_ref(),
+            on,
+            to,
+            disk.join("dst").as_ref(),
+        ],
+    )
+}
+
+/// Runs the program twice, with a folder `disk` that is to hold `dst`.
+fn full_disk(disk: &Path, arguments: &[&OsStr]) -> Result<Completion, Failed> {
+    fs::create_dir(disk)?;
     let mut command = unshared(SCRIPT);
-    let output = command.arg(env!("CARGO_BIN_EXE_gaudi-kv")).args([&source, &disk]).output();
+    let output = command.arg(env!("CARGO_BIN_EXE_gaudi-kv")).arg(disk).args(arguments).output();
     let Output { status, stdout, stderr } = match output {
         Ok(output) => output,
         Err(error) => return Ok(Completion::ignored_with(format!("no unshare: {error}"))),

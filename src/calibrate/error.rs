@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::Method;
 use crate::check::CheckError;
 use crate::checkpoint::{CheckpointError, Finding, list_layers};
+use crate::rewrite::RewriteError;
 use crate::scales::InspectError;
 
 /// A calibration that cannot be made. Nothing has been written.
@@ -14,6 +15,9 @@ pub enum CalibrateError {
     /// A file, or a tensor in it, cannot be read or does not fit the model.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// The result cannot be written, or its place is refused.
+    #[error(transparent)]
+    Rewrite(#[from] RewriteError),
     /// The model's layers cannot be described.
     #[error(transparent)]
     Check(#[from] CheckError),
@@ -95,14 +99,6 @@ pub enum CalibrateError {
     #[error("{reason}; --replace leaves them behind")]
     OldScales {
         /// Which.
-        reason: String,
-    },
-    /// The folder to write cannot be written there.
-    #[error("{}: {reason}", path.display())]
-    Destination {
-        /// The folder.
-        path: PathBuf,
-        /// Why not.
         reason: String,
     },
     /// The folder was made but reading it gives something else than was meant. It has been removed.

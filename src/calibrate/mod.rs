@@ -4,10 +4,8 @@
 
 mod arithmetic;
 mod config;
-mod destination;
 mod error;
 mod histogram;
-mod json_text;
 mod maker;
 mod measure;
 mod method;
@@ -30,6 +28,7 @@ use tracing::info_span;
 
 use crate::Generation;
 use crate::checkpoint::{Attention, ModelFolder, Strategy};
+use crate::scales::generation_name;
 use arithmetic::Arithmetic;
 use maker::Maker;
 use measure::activation_files;
@@ -75,10 +74,6 @@ pub struct Calibration {
     pub layers: Vec<LayerCalibration>,
     /// What is worth knowing.
     pub notes: Vec<String>,
-}
-
-fn generation_name<S: Serializer>(generation: &Generation, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(generation.name())
 }
 
 fn strategy_name<S: Serializer>(strategy: &Strategy, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,7 +1,7 @@
 //! Weight files: the new scales, weight files without old ones, and the index over all of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs;
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -10,8 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::{CalibrateError, Calibration};
 use crate::checkpoint::{
-    Attention, CheckpointError, ModelFolder, Shard, Strategy, find_index, list_files, read_object,
+    Attention, CheckpointError, ModelFolder, Shard, Strategy, TensorEntry, find_index, list_files,
 };
+use crate::rewrite::{Edits, Fate, IndexEdit, Layout, RewriteError, copy_range};
 
 /// The file that holds the new scales.
 pub(super) const SCALE_FILE: &str = "model-kv-scales.safetensors";
@@ -34,12 +35,11 @@ pub(super) fn scale_tensors(calibration: &Calibration) -> BTreeMap<String, Vec<f
     tensors
 }
 
-/// Writes the scales in float32.
-pub(super) fn write_scales(
+/// A weight file of the scales in float32.
+pub(super) fn scale_file(
     tensors: &BTreeMap<String, Vec<f32>>,
     strategy: Strategy,
-    path: &Path,
-) -> Result<(), CheckpointError> {
+) -> Result<Vec<u8>, CheckpointError> {
     let bytes = |scales: &Vec<f32>| scales.iter().flat_map(|scale| scale.to_le_bytes()).collect::<Vec<u8>>();
     let bytes: Vec<(&String, usize, Vec<u8>)> =
         tensors.iter().map(|(name, scales)| (name, scales.len(), bytes(scales))).collect();
@@ -51,94 +51,64 @@ pub(super) fn write_scales(
     let metadata = HashMap::from([("format".to_owned(), "pt".to_owned())]);
     views
         .and_then(|views| safetensors::serialize(views, Some(metadata)))
-        .map_err(|e| CheckpointError::safetensors(path, e.to_string()))
-        .and_then(|bytes| fs::write(path, bytes).map_err(|e| CheckpointError::io(path, e)))
+        .map_err(|e| CheckpointError::safetensors(Path::new(SCALE_FILE), e.to_string()))
 }
 
-/// Writes a shard without some of its tensors, everything else as it is. Returns whether anything is left to write.
+/// What becomes of the tensors of a file where some are left out.
+pub(super) fn fates(shard: &Shard, dropped: &BTreeSet<String>) -> Vec<Fate> {
+    let fate = |tensor: &TensorEntry| if dropped.contains(&tensor.name) { Fate::Dropped } else { Fate::Kept };
+    shard.tensors().iter().map(fate).collect()
+}
+
+/// Writes a weight file without some of its tensors, everything else as it is.
 pub(super) fn write_without(
     shard: &Shard,
-    dropped: &BTreeSet<String>,
-    path: &Path,
-) -> Result<bool, CheckpointError> {
-    let kept: Vec<_> = shard.tensors().iter().filter(|tensor| !dropped.contains(&tensor.name)).collect();
-    if kept.is_empty() {
-        return Ok(false);
-    }
-    let views = kept.into_iter().map(|tensor| {
-        Ok((&tensor.name, TensorView::new(tensor.dtype, tensor.shape.clone(), shard.data(tensor))?))
-    });
-    let views = views.collect::<Result<Vec<_>, safetensors::SafeTensorError>>();
-    let metadata = read_metadata(shard)?;
-    views
-        .and_then(|views| safetensors::serialize_to_file(views, metadata, path))
-        .map_err(|e| CheckpointError::safetensors(path, e.to_string()))?;
-    // The library makes files that nobody else may read.
-    let permissions =
-        shard.file().metadata().map_err(|e| CheckpointError::io(shard.path(), e))?.permissions();
-    fs::set_permissions(path, permissions).map_err(|e| CheckpointError::io(path, e))?;
-    Ok(true)
+    fates: &[Fate],
+    out: &File,
+    out_path: &Path,
+) -> Result<(), RewriteError> {
+    let layout = Layout::new(shard, fates)?;
+    out.write_all_at(&layout.header, 0).map_err(|e| RewriteError::io("write", out_path, e))?;
+    let mut segments = layout.segments.iter();
+    segments.try_for_each(|s| copy_range(shard.file(), shard.path(), s.start..s.end, out, out_path, s.at))
 }
 
-/// `__metadata__`, which loaders ask for the framework.
-fn read_metadata(shard: &Shard) -> Result<Option<HashMap<String, String>>, CheckpointError> {
-    #[derive(serde::Deserialize)]
-    struct Header {
-        #[serde(rename = "__metadata__")]
-        metadata: Option<HashMap<String, String>>,
-    }
-    let read = |buffer: &mut [u8], at| {
-        shard.file().read_exact_at(buffer, at).map_err(|e| CheckpointError::io(shard.path(), e))
-    };
-    let mut length = [0; 8];
-    read(&mut length, 0)?;
-    // The header was checked when the shard was opened.
-    let first = shard.tensors().iter().map(|tensor| tensor.start).min().unwrap_or(8) as u64;
-    let mut header = vec![0; u64::from_le_bytes(length).min(first) as usize];
-    read(&mut header, 8)?;
-    let header: Header = serde_json::from_slice(&header)
-        .map_err(|e| CheckpointError::safetensors(shard.path(), format!("invalid header: {e}")))?;
-    Ok(header.metadata)
-}
-
-/// The index with the new scales and without the dropped tensors. Returns its file name and content.
+/// The index with the new scales and without the dropped tensors; a new one where there is none.
 pub(super) fn index(
     folder: &ModelFolder,
     scales: &BTreeMap<String, Vec<f32>>,
     dropped: &BTreeSet<String>,
-) -> Result<(String, Value), CalibrateError> {
-    let (name, mut index) = match find_index(&list_files(folder.path())?) {
-        Some(path) => {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            (name, read_object(path)?.value)
-        }
-        None => (INDEX_FILE.to_owned(), json!({"metadata": {}})),
-    };
-    if let Some(entries) = index.get_mut("weight_map").and_then(Value::as_object_mut) {
-        entries.retain(|tensor, _| !dropped.contains(tensor));
-    } else {
-        index["weight_map"] = Value::Object(entries_of(folder, dropped));
+    edits: &mut Edits,
+) -> Result<(), CalibrateError> {
+    let mut file_bytes: BTreeMap<String, u64> = BTreeMap::new();
+    for shard in folder.shards() {
+        let kept = shard.tensors().iter().filter(|tensor| !dropped.contains(&tensor.name));
+        let bytes: usize = kept.map(|tensor| tensor.end - tensor.start).sum();
+        file_bytes.insert(file_name(shard), bytes as u64);
     }
-    let new_bytes: usize = scales.values().map(|scales| scales.len() * size_of::<f32>()).sum();
-    let kept = folder.shards().iter().flat_map(|shard| shard.tensors());
-    let kept = kept.filter(|tensor| !dropped.contains(&tensor.name));
-    let total: usize = kept.map(|tensor| tensor.end - tensor.start).sum::<usize>() + new_bytes;
-    if let Some(metadata) = index.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.insert("total_size".to_owned(), json!(total));
+    let scale_bytes: usize = scales.values().map(|scales| scales.len() * size_of::<f32>()).sum();
+    file_bytes.insert(SCALE_FILE.to_owned(), scale_bytes as u64);
+    if let Some(path) = find_index(&list_files(folder.path())?) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let added = scales.keys().map(String::as_str).collect();
+        let edit = IndexEdit { dropped, added, added_file: SCALE_FILE, file_bytes: &file_bytes };
+        return Ok(edits.index(folder.path(), &name, &edit)?);
     }
-    for name in scales.keys() {
-        index["weight_map"][name] = json!(SCALE_FILE);
-    }
-    Ok((name, index))
-}
-
-fn entries_of(folder: &ModelFolder, dropped: &BTreeSet<String>) -> Map<String, Value> {
     let mut entries = Map::new();
     for shard in folder.shards() {
-        let file = shard.path().file_name().unwrap_or_default().to_string_lossy();
         for tensor in shard.tensors().iter().filter(|tensor| !dropped.contains(&tensor.name)) {
-            entries.insert(tensor.name.clone(), json!(file));
+            entries.insert(tensor.name.clone(), json!(file_name(shard)));
         }
     }
-    entries
+    entries.extend(scales.keys().map(|name| (name.clone(), json!(SCALE_FILE))));
+    let total: u64 = file_bytes.values().sum();
+    let index: Value = json!({"metadata": {"total_size": total}, "weight_map": entries});
+    let text = format!("{index:#}\n");
+    edits.files.insert(INDEX_FILE.to_owned(), text.into_bytes());
+    Ok(())
+}
+
+/// The name of a weight file.
+pub(super) fn file_name(shard: &Shard) -> String {
+    shard.path().file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -2,22 +2,23 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 
 use tracing::info_span;
 
 use super::config::declare;
-use super::destination::Destination;
 use super::old_scales::OldScales;
-use super::weight_files::{SCALE_FILE, index, scale_tensors, write_scales, write_without};
+use super::weight_files::{SCALE_FILE, fates, file_name, index, scale_file, scale_tensors, write_without};
 use super::{CalibrateError, Calibration};
-use crate::checkpoint::{CheckpointError, ModelFolder, list_files};
+use crate::checkpoint::{ModelFolder, Shard};
+use crate::rewrite::{Destination, Edits, Entry, Fate, Identity, Kind, RewriteError, Tree, WorkFolder, list};
 use crate::scales::{CacheDtype, Options, inspect};
 
 /// How weight files come into the new folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carry {
-    /// As copies; a file system that can shares their blocks.
+    /// As copies, also of what a link leads to; a file system that can shares their blocks.
     Copy,
     /// As further names of the same files.
     Hardlink,
@@ -30,23 +31,25 @@ pub enum Carry {
 pub struct WriteOptions<'a> {
     /// The folder to make.
     pub destination: &'a Path,
-    /// How unchanged weight files come there. Other files are copied.
+    /// How unchanged weight files come there. Other files are copied, and their links stay links.
     pub carry: Carry,
     /// Leave the model's old KV scales behind.
     pub is_replacing: bool,
-    /// Replace a model folder of the destination's name.
+    /// Replace a model folder of the destination's name, even the model itself.
     pub is_forced: bool,
+    /// Flush every file to disk before the result appears.
+    pub is_synced: bool,
 }
 
 /// Suffixes of weight files.
 const WEIGHTS: [&str; 5] = ["safetensors", "bin", "pt", "pth", "gguf"];
 
-/// Writes a copy of the model with the scales of a calibration. It is made under a hidden name, read back and
-/// inspected, and then appears under its own. Returns what is worth knowing.
+/// Writes a copy of the model with the scales of a calibration. It is made in a hidden folder, read back and inspected,
+/// and then appears under its name. Returns what is worth knowing.
 ///
 /// # Errors
-/// The model has KV scales that are not to be replaced; the destination exists or lies in the model's folder; a file
-/// cannot be read or written; or the result would not be read as it is meant. Nothing is left behind then.
+/// The model has KV scales that are not to be replaced; the destination is refused; a file cannot be read or written; or
+/// the result would not be read as it is meant. Nothing is left behind then.
 pub fn write(
     folder: &ModelFolder,
     calibration: &Calibration,
@@ -54,78 +57,111 @@ pub fn write(
 ) -> Result<Vec<String>, CalibrateError> {
     let _span = info_span!("write", to = %options.destination.display()).entered();
     let old = OldScales::find(folder, options.is_replacing)?;
-    let configs = declare(folder, calibration.strategy, &calibration.range)?;
-    let destination = Destination::create(options.destination, folder.path(), options.is_forced)?;
-    let hidden = destination.hidden();
+    let mut edits = declare(folder, calibration.strategy, &calibration.range)?;
+    let place = Destination::check(folder.path(), options.destination, options.is_forced)?;
+    if options.carry == Carry::Symlink && place.is_source() {
+        let reason = "is the model itself, whose weight files no link can lead to once it is replaced";
+        return Err(RewriteError::destination(options.destination, reason).into());
+    }
+    let left_out = left_out(folder, &old);
+    let mut entries = list(&place.source, &[&place.path, &WorkFolder::place(&place.path)])?;
+    entries.retain(|entry| !left_out.contains(&entry.path));
+    if entries.iter().any(|entry| entry.path == Path::new(SCALE_FILE)) {
+        let reason = format!("cannot be written: the model has a file {SCALE_FILE} already");
+        return Err(RewriteError::destination(options.destination, reason).into());
+    }
     let scales = scale_tensors(calibration);
-    let (index_name, index) = index(folder, &scales, &old.tensors)?;
-    let mut written: BTreeSet<String> = old.sidecars.iter().cloned().collect();
-    for config in &configs {
-        write_text(&hidden.join(config.file_name), &config.text)?;
-        written.insert(config.file_name.to_owned());
-    }
-    let path = hidden.join(&index_name);
-    let index =
-        serde_json::to_string_pretty(&index).map_err(|e| CheckpointError::json(&path, e.to_string()))?;
-    write_text(&path, &(index + "\n"))?;
-    written.insert(index_name);
-    for shard in folder.shards() {
-        if shard.tensors().iter().any(|tensor| old.tensors.contains(&tensor.name)) {
-            let name = shard.path().file_name().unwrap_or_default();
-            write_without(shard, &old.tensors, &hidden.join(name))?;
-            written.insert(name.to_string_lossy().into_owned());
-        }
-    }
-    let mut notes = Vec::new();
-    carry_files(folder.path(), hidden, options.carry, &written, &mut notes)?;
-    if hidden.join(SCALE_FILE).exists() {
-        let reason = format!("the model has a file {SCALE_FILE} already");
-        return Err(CalibrateError::Destination { path: options.destination.to_owned(), reason });
-    }
-    write_scales(&scales, calibration.strategy, &hidden.join(SCALE_FILE))?;
-    notes.extend(read_back(hidden, calibration)?);
-    destination.publish()?;
-    Ok(notes)
+    index(folder, &scales, &old.tensors, &mut edits)?;
+    let scale_file = scale_file(&scales, calibration.strategy)?;
+    let work = WorkFolder::open(&place.path, None, None)?;
+    let written = || -> Result<Vec<String>, CalibrateError> {
+        let tree = Tree::new(&place, &entries, &work, options.is_synced)?;
+        let copy = Copy { folder, dropped: &old.tensors, edits: &edits, carry: options.carry, tree };
+        let mut made = copy.make_changed()?;
+        copy.tree.make_text(SCALE_FILE, &scale_file, "config.json")?;
+        made.insert(Path::new(SCALE_FILE));
+        copy.carry_over(&place.source, &mut made)?;
+        let notes = read_back(&copy.tree.folder, calibration)?;
+        // Links come last, because from here they may lead elsewhere than from the destination.
+        copy.tree.link_and_tidy(&made)?;
+        copy.tree.publish(&work, options.is_forced)?;
+        Ok(notes)
+    };
+    written().inspect_err(|_| drop(work.give_up(false)))
 }
 
-fn write_text(path: &Path, text: &str) -> Result<(), CheckpointError> {
-    fs::write(path, text).map_err(|e| CheckpointError::io(path, e))
+/// Files of old scales alone.
+fn left_out(folder: &ModelFolder, old: &OldScales) -> BTreeSet<PathBuf> {
+    let is_left_out = |shard: &&Shard| fates(shard, &old.tensors).iter().all(|fate| *fate == Fate::Dropped);
+    let shards = folder.shards().iter().filter(|shard| !shard.tensors().is_empty()).filter(is_left_out);
+    shards.map(file_name).chain(old.sidecars.iter().cloned()).map(PathBuf::from).collect()
 }
 
-/// Brings the files of a folder that are not `written` anew. Hidden ones stay behind, such as version control's.
-fn carry_files(
-    from: &Path,
-    to: &Path,
+/// A copy in the making.
+struct Copy<'a> {
+    folder: &'a ModelFolder,
+    /// Tensors to leave out.
+    dropped: &'a BTreeSet<String>,
+    edits: &'a Edits,
     carry: Carry,
-    written: &BTreeSet<String>,
-    notes: &mut Vec<String>,
-) -> Result<(), CheckpointError> {
-    for path in list_files(from)? {
-        let Some(name) = path.file_name() else { continue };
-        let text = name.to_string_lossy();
-        if text.starts_with('.') || written.contains(text.as_ref()) {
-            continue;
+    tree: Tree<'a>,
+}
+
+impl<'a> Copy<'a> {
+    /// Makes the files that differ from the model's. Returns where they are.
+    fn make_changed(&self) -> Result<BTreeSet<&'a Path>, CalibrateError> {
+        let mut made = BTreeSet::new();
+        for (name, content) in &self.edits.files {
+            let is_old = self.tree.entries.iter().any(|entry| entry.path == Path::new(name));
+            self.tree.make_text(name, content, if is_old { name } else { "config.json" })?;
+            made.insert(Path::new(name));
         }
-        let io = |e| CheckpointError::io(&path, e);
-        let target = to.join(name);
-        let kind = fs::symlink_metadata(&path).map_err(io)?;
-        if kind.is_dir() {
-            fs::create_dir(&target).map_err(|e| CheckpointError::io(&target, e))?;
-            carry_files(&path, &target, carry, &BTreeSet::new(), notes)?;
-        } else if fs::metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
-            let is_weights = path.extension().is_some_and(|e| WEIGHTS.iter().any(|weights| e == *weights));
-            // A link in the source may be relative, and a hard link to a link is a link.
-            let file = fs::canonicalize(&path).map_err(io)?;
-            match carry {
-                Carry::Hardlink if is_weights => fs::hard_link(&file, &target).map_err(io)?,
-                Carry::Symlink if is_weights => std::os::unix::fs::symlink(&file, &target).map_err(io)?,
-                Carry::Copy | Carry::Hardlink | Carry::Symlink => drop(fs::copy(&file, &target).map_err(io)?),
-            }
-        } else {
-            notes.push(format!("{} is left behind: it is no file", path.display()));
+        for shard in self.folder.shards() {
+            let fates = fates(shard, self.dropped);
+            let is_changed = fates.contains(&Fate::Dropped) && fates.contains(&Fate::Kept);
+            let Some(name) = shard.path().file_name().filter(|_| is_changed) else { continue };
+            self.tree.make(Path::new(name), "weights", |out, out_path| {
+                write_without(shard, &fates, out, out_path)?;
+                let metadata = shard.file().metadata();
+                let metadata = metadata.map_err(|e| RewriteError::io("look at", shard.path(), e))?;
+                Ok::<_, RewriteError>(((), metadata))
+            })?;
+            made.insert(Path::new(name));
         }
+        Ok(made)
     }
-    Ok(())
+
+    /// Brings the files that are not `made` anew, and adds them to those that are.
+    fn carry_over(&self, source: &Path, made: &mut BTreeSet<&'a Path>) -> Result<(), CalibrateError> {
+        for Entry { path, kind } in self.tree.entries {
+            let full = source.join(path);
+            let is_weights = path.extension().is_some_and(|e| WEIGHTS.iter().any(|weights| e == *weights));
+            // A link without an end is carried over as it is.
+            let is_file = *kind == Kind::File || (is_weights && full.is_file());
+            if !is_file || made.contains(path.as_path()) {
+                continue;
+            }
+            let look_at = |e| RewriteError::io("look at", &full, e);
+            let target = self.tree.folder.join(path);
+            match self.carry {
+                Carry::Hardlink | Carry::Symlink if is_weights => {
+                    // A link in the source may be relative, and a hard link to a link is a link.
+                    let file = fs::canonicalize(&full).map_err(look_at)?;
+                    let link = match self.carry {
+                        Carry::Symlink => symlink(&file, &target),
+                        Carry::Hardlink | Carry::Copy => fs::hard_link(&file, &target),
+                    };
+                    link.map_err(|e| RewriteError::io("create the link", &target, e))?;
+                }
+                Carry::Copy | Carry::Hardlink | Carry::Symlink => {
+                    let metadata = fs::metadata(&full).map_err(look_at)?;
+                    self.tree.copy(path, "file", Identity::of(&metadata), &|_| ())?;
+                }
+            }
+            made.insert(path);
+        }
+        Ok(())
+    }
 }
 
 /// Opens what was written as any reader does and compares the scales that it finds.

@@ -45,9 +45,12 @@ pub(super) struct CalibrateArguments {
     /// Leave the model's old KV scales, of every role, and its scale files behind
     #[arg(long)]
     replace: bool,
-    /// Replace the model folder at DST
+    /// Replace DST where it is a model folder or empty, even MODEL itself
     #[arg(long)]
     force: bool,
+    /// Flush everything to disk before DST appears
+    #[arg(long)]
+    sync: bool,
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
@@ -133,6 +136,7 @@ fn calibrated(arguments: &CalibrateArguments, is_quiet: bool) -> Result<Outcome,
         },
         is_replacing: arguments.replace,
         is_forced: arguments.force,
+        is_synced: arguments.sync,
     };
     calibration.notes.extend(write(&folder, &calibration, &options)?);
     if arguments.json {

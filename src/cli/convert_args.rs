@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gaudi_kv::Generation;
 use gaudi_kv::convert::{ConvertOptions, Factor, Part};
+
+use super::args::Device;
 
 #[derive(Debug, Args)]
 pub(super) struct ConvertArguments {
@@ -16,11 +17,11 @@ pub(super) struct ConvertArguments {
     pub(super) destination: PathBuf,
     /// The device that is to load it without adjustment: gaudi2 (240) or, back again, gaudi3 (448)
     #[arg(long, value_enum)]
-    to: Target,
+    to: Device,
     /// What FP8 weights are multiplied by: 0.5 (2 on the way back), or 240/448 (448/240)
     #[arg(long, value_enum, default_value_t = WeightFactor::PowerOfTwo)]
     factor: WeightFactor,
-    /// Replace DST where it exists, even SRC itself
+    /// Replace DST where it is a model folder or empty, even SRC itself
     #[arg(long)]
     force: bool,
     /// Flush everything to disk before DST appears
@@ -35,12 +36,6 @@ pub(super) struct ConvertArguments {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Target {
-    Gaudi2,
-    Gaudi3,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
 enum WeightFactor {
     /// Exact but for the smallest codes
     PowerOfTwo,
@@ -51,10 +46,7 @@ enum WeightFactor {
 impl ConvertArguments {
     pub(super) fn options(&self) -> ConvertOptions {
         ConvertOptions {
-            to: match self.to {
-                Target::Gaudi2 => Generation::Gaudi2,
-                Target::Gaudi3 => Generation::Gaudi3,
-            },
+            to: self.to.into(),
             factor: match self.factor {
                 WeightFactor::PowerOfTwo => Factor::PowerOfTwo,
                 WeightFactor::Exact => Factor::Exact,

@@ -1,12 +1,12 @@
 //! Why a conversion was not made. Nothing has appeared under the destination's name then.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use safetensors::Dtype;
 
 use crate::checkpoint::{CheckpointError, Finding};
 use crate::fp8::Fp8Error;
+use crate::rewrite::RewriteError;
 use crate::scales::InspectError;
 
 /// A conversion that was not made.
@@ -16,6 +16,9 @@ pub enum ConvertError {
     /// The source cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// The result cannot be written, or its place is refused.
+    #[error(transparent)]
+    Rewrite(#[from] RewriteError),
     /// The source cannot be inspected.
     #[error(transparent)]
     Inspect(#[from] InspectError),
@@ -114,57 +117,10 @@ pub enum ConvertError {
         /// The file.
         file: PathBuf,
     },
-    /// The operating system refused.
-    #[error("cannot {doing} {}: {source}", path.display())]
-    Io {
-        /// What was tried.
-        doing: &'static str,
-        /// On which file or folder.
-        path: PathBuf,
-        /// The system's own error.
-        source: io::Error,
-    },
-    /// The disk is full, or a quota is. What had been written is removed, unless other machines work on the same result.
-    #[error("no room left while writing {}: {source}; {}", path.display(), remains(kept.as_ref()))]
-    NoSpace {
-        /// The file that was written.
-        path: PathBuf,
-        /// The system's own error.
-        source: io::Error,
-        /// Where finished files are kept; `None` where nothing is left behind.
-        kept: Option<PathBuf>,
-    },
-    /// The destination is refused.
-    #[error("{}: {reason}", path.display())]
-    Destination {
-        /// The path given.
-        path: PathBuf,
-        /// Why, and what would be accepted.
-        reason: String,
-    },
-    /// Something in the source folder is neither a file, a folder nor a link.
-    #[error("{}: is neither a file, a folder nor a link, so it cannot be carried over", path.display())]
-    SpecialFile {
-        /// Where it is.
-        path: PathBuf,
-    },
-    /// A file of the source changed while it was read.
-    #[error("{}: changed while it was converted", path.display())]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
 }
 
 fn messages(findings: &[Finding]) -> String {
     findings.iter().map(|finding| finding.message.as_str()).collect::<Vec<_>>().join("; ")
-}
-
-fn remains(kept: Option<&PathBuf>) -> String {
-    match kept {
-        Some(folder) => format!("what is finished is kept in {}", folder.display()),
-        None => "what was written is removed".to_owned(),
-    }
 }
 
 impl ConvertError {
@@ -187,20 +143,18 @@ impl ConvertError {
 
     /// Whether a second run could go on where this one stopped.
     pub(super) fn keeps_finished_files(&self) -> bool {
-        matches!(self, Self::Io { .. } | Self::Checkpoint(_) | Self::Changed { .. })
-    }
-
-    pub(super) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
-        let path = path.to_owned();
-        match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                Self::NoSpace { path, source, kept: None }
-            }
-            _ => Self::Io { doing, path, source },
+        match self {
+            Self::Checkpoint(_) => true,
+            Self::Rewrite(error) => error.keeps_finished_files(),
+            _ => false,
         }
     }
 
-    pub(super) fn destination(path: &Path, reason: impl Into<String>) -> Self {
-        Self::Destination { path: path.to_owned(), reason: reason.into() }
+    /// The error with where what is finished stays.
+    pub(super) fn kept_in(self, folder: Option<PathBuf>) -> Self {
+        match self {
+            Self::Rewrite(error) => Self::Rewrite(error.kept_in(folder)),
+            other => other,
+        }
     }
 }

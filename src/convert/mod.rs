@@ -6,13 +6,10 @@
 //!
 //! An engine that adjusts weights while it loads them needs no file: [`Rerange`](crate::fp8::Rerange) rewrites a slice.
 
-mod config;
-mod destination;
+mod action;
 mod error;
 mod factor;
-mod json_text;
 mod kv_scale;
-mod layout;
 mod names;
 mod part;
 mod plan;
@@ -22,8 +19,6 @@ mod run;
 mod scale_cast;
 mod shard;
 mod sidecar;
-mod tree;
-mod work_folder;
 
 pub use error::ConvertError;
 pub use factor::Factor;

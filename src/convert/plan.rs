@@ -1,24 +1,25 @@
 //! What a conversion has to do, decided before anything is written.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use rayon::prelude::*;
 use safetensors::Dtype;
 
-use super::config::Edits;
+use super::action::Action;
 use super::factor::Change;
 use super::kv_scale::compensate;
-use super::layout::Action;
 use super::names::{activation_scales, is_kv_scale, weight_scales};
 use super::scale_cast::dtype_after;
+use super::sidecar::rescale_table;
 use super::{ConvertError, Factor};
 use crate::Generation;
 use crate::checkpoint::{
-    CheckpointError, Finding, FindingCode, Flavor, ModelFolder, NameClass, Refusal, Shard, TensorEntry,
-    TensorParallel, classify, is_all_zero, narrow,
+    CheckpointError, Finding, FindingCode, Flavor, ModelFolder, NameClass, Refusal, Shard, TensorParallel,
+    classify, is_all_zero, narrow,
 };
+use crate::rewrite::{Edits, Fate, IndexEdit, RewriteError};
 use crate::scales::{CacheDtypeRequest, Options, inspect};
 
 /// A weight file and what becomes of its tensors.
@@ -34,12 +35,18 @@ impl WeightFile<'_> {
         self.actions.iter().any(|action| *action != Action::Keep)
     }
 
-    /// What the tensors grow by.
-    fn growth(&self) -> i64 {
-        let grown = |(tensor, action): (&TensorEntry, &Action)| {
-            action.bytes_after(tensor) as i64 - (tensor.end - tensor.start) as i64
-        };
-        self.shard.tensors().iter().zip(&self.actions).map(grown).sum()
+    /// What becomes of each tensor.
+    pub(super) fn fates(&self) -> Vec<Fate> {
+        self.actions.iter().map(|action| action.fate()).collect()
+    }
+
+    /// The bytes of its tensors afterwards, and whether they change.
+    fn tensor_bytes(&self) -> (u64, bool) {
+        let tensors = self.shard.tensors();
+        let old: usize = tensors.iter().map(|tensor| tensor.end - tensor.start).sum();
+        let new: usize =
+            tensors.iter().zip(&self.actions).map(|(t, action)| action.fate().bytes_after(t)).sum();
+        (new as u64, new != old)
     }
 }
 
@@ -235,7 +242,7 @@ impl<'a> Plan<'a> {
         for table in sidecars.tables() {
             let name = file_name(table);
             let rescale = |x: f64| compensate(narrow(x), false, change);
-            self.planned.kv_scales += self.edits.rescale_table(root, &name, rescale)?;
+            self.planned.kv_scales += rescale_table(&mut self.edits, root, &name, rescale)?;
         }
         // What a measurement means follows from the label alone.
         let has_measurements =
@@ -249,14 +256,17 @@ impl<'a> Plan<'a> {
             return Err(ConvertError::NoQuantConfig { path: root.to_owned() });
         }
         self.labelled = self.edits.label(root, places, change.flavor())?;
-        let growth: BTreeMap<String, i64> =
-            self.files.iter().map(|file| (file_name(file.shard.path()), file.growth())).collect();
-        if growth.values().any(|grown| *grown != 0) {
-            let entries = std::fs::read_dir(root).map_err(|e| ConvertError::io("list", root, e))?;
+        let sizes = || self.files.iter().map(|file| (file_name(file.shard.path()), file.tensor_bytes()));
+        if sizes().any(|(_, (_, is_changed))| is_changed) {
+            let file_bytes: BTreeMap<String, u64> = sizes().map(|(name, (bytes, _))| (name, bytes)).collect();
+            let dropped = BTreeSet::new();
+            let edit =
+                IndexEdit { dropped: &dropped, added: Vec::new(), added_file: "", file_bytes: &file_bytes };
+            let entries = std::fs::read_dir(root).map_err(|e| RewriteError::io("list", root, e))?;
             for entry in entries {
-                let name = entry.map_err(|e| ConvertError::io("list", root, e))?.file_name();
+                let name = entry.map_err(|e| RewriteError::io("list", root, e))?.file_name();
                 if let Some(name) = name.to_str().filter(|name| name.ends_with(".safetensors.index.json")) {
-                    self.edits.update_index(root, name, &growth)?;
+                    self.edits.index(root, name, &edit)?;
                 }
             }
         }
@@ -310,7 +320,7 @@ fn any_code_above<'a>(shards: impl Iterator<Item = &'a Shard>, code: u8) -> Resu
         .map_init(Vec::new, |buffer, (shard, start, end)| {
             buffer.resize(end - start, 0);
             let read = shard.file().read_exact_at(buffer, start as u64);
-            read.map_err(|e| ConvertError::io("read", shard.path(), e))?;
+            read.map_err(|e| RewriteError::io("read", shard.path(), e))?;
             Ok(buffer.iter().any(|byte| byte & 0x7F > code))
         })
         .find_any(|result: &Result<bool, ConvertError>| !matches!(result, Ok(false)));

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::tree::Identity;
-use super::{ConvertError, WeightCounts};
+use super::WeightCounts;
+use crate::rewrite::{Identity, RewriteError};
 
 /// A finished file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,9 +34,9 @@ impl Record {
     }
 
     /// Writes it down, all at once.
-    pub(super) fn write(&self, state: &Path, file: &Path) -> Result<(), ConvertError> {
+    pub(super) fn write(&self, state: &Path, file: &Path) -> Result<(), RewriteError> {
         let path = place(state, file);
-        let fail = |e| ConvertError::io("write", &path, e);
+        let fail = |e| RewriteError::io("write", &path, e);
         let text = serde_json::to_vec(self).map_err(|e| fail(e.into()))?;
         let new = path.with_extension("new");
         fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).map_err(fail)

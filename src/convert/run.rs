@@ -1,25 +1,21 @@
 //! A conversion from start to end.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::path::Path;
 
 use rayon::prelude::*;
+use serde::Serialize;
 use tracing::{debug, info_span};
 
-use super::destination::Destination;
 use super::factor::Change;
-use super::layout::Layout;
 use super::plan::{Plan, WeightFile};
 use super::record::Record;
-use super::shard::{ShardWriter, copy_file};
-use super::tree::{Entry, Identity, Kind, link_text, list};
-use super::work_folder::{Settings, WorkFolder, make_folder, remove, sync_folder};
-use super::{Conversion, ConvertError, ConvertOptions, FileCounts, Outcome, WeightCounts};
-use crate::checkpoint::{Finding, FindingCode, ModelFolder, Shard};
+use super::shard::ShardWriter;
+use super::{Conversion, ConvertError, ConvertOptions, Factor, FileCounts, Outcome, Part, WeightCounts};
+use crate::checkpoint::{CheckpointError, Finding, FindingCode, ModelFolder, Shard};
 use crate::fp8::Rerange;
+use crate::rewrite::{Destination, Entry, Identity, Kind, Layout, RewriteError, Tree, WorkFolder, list};
 
 /// What a conversion tells while it runs, from several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,48 +71,51 @@ pub fn convert(
     }
     conversion.notes.extend(unread_weights(&entries));
     let settings = Settings {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        to: options.to.name().to_owned(),
+        version: env!("CARGO_PKG_VERSION"),
+        to: options.to.name(),
         factor: options.factor,
-        part_count: options.part.map_or(1, super::Part::count),
+        part_count: options.part.map_or(1, Part::count),
     };
-    let work = WorkFolder::open(&place.path, &settings, options.part)?;
-    let run = Run {
-        rerange: change.rerange()?,
-        tasks: tasks(&place.source, &entries, &plan)?,
-        source: &place.source,
-        destination: &place.path,
-        tree: work.tree(),
-        state: work.state(),
-        entries: &entries,
-        plan: &plan,
-        change,
-        options,
-        progress,
+    let settings =
+        serde_json::to_string(&settings).map_err(|e| CheckpointError::json(source, e.to_string()))?;
+    let work = WorkFolder::open(&place.path, Some(&settings), options.part.map(Part::index))?;
+    let mut run = || -> Result<bool, ConvertError> {
+        let run = Run {
+            rerange: change.rerange()?,
+            tasks: tasks(&place.source, &entries, &plan)?,
+            tree: Tree::new(&place, &entries, &work, options.sync)?,
+            plan: &plan,
+            change,
+            options,
+            progress,
+        };
+        run.all(&work, &mut conversion)
     };
-    match run.all(&work, &mut conversion) {
-        Ok(Some(_finishing)) => {
-            let root = place.source.clone();
-            let mode = folder_mode(&root)?;
-            let tree = work.tree();
-            if let Err(error) = set_mode(&tree, mode | 0o200) {
-                return Err(work.give_up(error));
-            }
-            work.publish(options.force, options.sync)?;
-            if mode & 0o200 == 0 {
-                set_mode(&place.path, mode)?;
-            }
+    match run() {
+        Ok(true) => {
             conversion.outcome = Outcome::Converted;
             conversion.warnings.extend(maybe_240(&folder, &conversion.weights));
             conversion.fp8_dtype_flavor = Some(change.flavor());
             Ok(conversion)
         }
-        Ok(None) => {
+        Ok(false) => {
             conversion.outcome = Outcome::PartDone;
             Ok(conversion)
         }
-        Err(error) => Err(work.give_up(error)),
+        Err(error) => {
+            let kept = work.give_up(error.keeps_finished_files());
+            Err(error.kept_in(kept))
+        }
     }
+}
+
+/// What all processes that work on one result must agree on.
+#[derive(Serialize)]
+struct Settings<'a> {
+    version: &'a str,
+    to: &'a str,
+    factor: Factor,
+    part_count: usize,
 }
 
 /// Weights that could have been of the smaller range already never decide; this says how to find out.
@@ -196,7 +195,7 @@ fn tasks<'a>(source: &Path, entries: &'a [Entry], plan: &'a Plan<'a>) -> Result<
             Some(file) => file.shard.file().metadata(),
             None => fs::metadata(&full),
         };
-        let source = Identity::of(&metadata.map_err(|e| ConvertError::io("look at", &full, e))?);
+        let source = Identity::of(&metadata.map_err(|e| RewriteError::io("look at", &full, e))?);
         tasks.push(Task { path: &entry.path, weights, source });
     }
     Ok(tasks)
@@ -209,11 +208,7 @@ fn is_edited(plan: &Plan<'_>, path: &Path) -> bool {
 struct Run<'a> {
     rerange: Rerange,
     tasks: Vec<Task<'a>>,
-    source: &'a Path,
-    destination: &'a Path,
-    tree: PathBuf,
-    state: PathBuf,
-    entries: &'a [Entry],
+    tree: Tree<'a>,
     plan: &'a Plan<'a>,
     change: Change,
     options: &'a ConvertOptions,
@@ -221,13 +216,9 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Makes this process's files, and the whole result where nothing is missing any more. Returns the lock
-    /// under which it is to appear where it is whole.
-    fn all(&self, work: &WorkFolder, conversion: &mut Conversion) -> Result<Option<File>, ConvertError> {
+    /// Makes this process's files, and makes the result appear where nothing is missing any more. Returns whether it did.
+    fn all(&self, work: &WorkFolder, conversion: &mut Conversion) -> Result<bool, ConvertError> {
         let _span = info_span!("write").entered();
-        for entry in self.entries.iter().filter(|entry| entry.kind == Kind::Folder) {
-            make_folder(&self.tree.join(&entry.path))?;
-        }
         let sizes: Vec<u64> = self.tasks.iter().map(|task| task.source.bytes).collect();
         let own = self.options.part.map_or_else(|| vec![true; sizes.len()], |part| part.own(&sizes));
         let mut open = Vec::new();
@@ -242,9 +233,10 @@ impl Run<'_> {
         // One file at a time where that is enough for all cores; else the pieces of several.
         open.into_par_iter().with_max_len(1).try_for_each(|task| self.make(task))?;
         conversion.bytes_written = total;
-        let Some(finishing) = work.lock_for_finish()? else {
+        // Held until the result has appeared.
+        let Some(_finishing) = work.lock_for_finish()? else {
             conversion.reason = Some("another machine has finished the result".to_owned());
-            return Ok(None);
+            return Ok(false);
         };
         let mut missing = 0;
         for task in &self.tasks {
@@ -263,136 +255,69 @@ impl Run<'_> {
         if missing > 0 {
             conversion.reason =
                 Some(format!("{missing} of {} files are for the other machines to finish", self.tasks.len()));
-            return Ok(None);
+            return Ok(false);
         }
-        self.complete(conversion)?;
-        Ok(Some(finishing))
+        let mut made: BTreeSet<&Path> = self.tasks.iter().map(|task| task.path).collect();
+        for (name, content) in &self.plan.edits.files {
+            self.tree.make_text(name, content, name)?;
+            made.insert(Path::new(name));
+            conversion.files.edited += 1;
+            conversion.bytes_written += content.len() as u64;
+        }
+        conversion.files.links = self.tree.link_and_tidy(&made)?;
+        self.tree.publish(work, self.options.force)?;
+        Ok(true)
     }
 
     /// The record of a file that is in the result already, made from the same source.
     fn finished(&self, task: &Task<'_>) -> Result<Option<Record>, ConvertError> {
-        let Some(record) = Record::read(&self.state, task.path).filter(|record| record.source == task.source)
-        else {
+        let record = Record::read(&self.tree.state, task.path);
+        let Some(record) = record.filter(|record| record.source == task.source) else {
             return Ok(None);
         };
         let bytes = match task.weights {
-            Some(file) => Layout::new(file.shard, &file.actions)?.bytes,
+            Some(file) => Layout::new(file.shard, &file.fates())?.bytes,
             None => task.source.bytes,
         };
-        let there = fs::symlink_metadata(self.tree.join(task.path));
+        let there = fs::symlink_metadata(self.tree.folder.join(task.path));
         Ok(there.is_ok_and(|file| file.is_file() && file.len() == bytes).then_some(record))
     }
 
-    /// Writes a file beside the result, and moves it in when it is complete.
+    /// Makes a file, and writes down that it is finished.
     fn make(&self, task: &Task<'_>) -> Result<(), ConvertError> {
         debug!(file = %task.path.display(), "writing");
-        let new = self.state.join(format!("{}.part", Record::name(task.path)));
-        let made = self.write(task, &new).and_then(|weights| {
-            let path = self.tree.join(task.path);
-            fs::rename(&new, &path).map_err(|e| ConvertError::io("move the finished file to", &path, e))?;
-            Record { source: task.source, weights }.write(&self.state, task.path)
-        });
-        made.inspect_err(|_| drop(fs::remove_file(&new)))
-    }
-
-    fn write(&self, task: &Task<'_>, new: &Path) -> Result<WeightCounts, ConvertError> {
-        let out = create(new)?;
+        let part_name = Record::name(task.path);
         let progress = |bytes| (self.progress)(Event::Bytes(bytes));
-        let path = self.source.join(task.path);
-        let mut weights = WeightCounts::default();
-        let metadata = |file: &File| file.metadata().map_err(|e| ConvertError::io("look at", &path, e));
-        let source: Metadata = match task.weights {
-            Some(WeightFile { shard, actions }) => {
-                let layout = Layout::new(shard, actions)?;
-                let (change, rerange) = (self.change, &self.rerange);
-                let writer = ShardWriter {
-                    shard,
-                    layout: &layout,
-                    change,
-                    rerange,
-                    out: &out,
-                    out_path: new,
-                    progress: &progress,
-                };
-                weights = writer.write()?;
-                metadata(shard.file())?
-            }
+        let weights = match task.weights {
+            Some(file) => self.tree.make(task.path, &part_name, |out, out_path| {
+                self.write(file, task.source, out, out_path, &progress)
+            })?,
             None => {
-                let from = File::open(&path).map_err(|e| ConvertError::io("open", &path, e))?;
-                copy_file(&from, &path, task.source.bytes, &out, new, &progress)?;
-                metadata(&from)?
+                self.tree.copy(task.path, &part_name, task.source, &progress)?;
+                WeightCounts::default()
             }
         };
-        if Identity::of(&source) != task.source {
-            return Err(ConvertError::Changed { path });
-        }
-        self.close(&out, new, &source)?;
-        Ok(weights)
+        Ok(Record { source: task.source, weights }.write(&self.tree.state, task.path)?)
     }
 
-    /// Gives a file the mode of its source, and flushes it where that is wanted.
-    fn close(&self, out: &File, path: &Path, source: &Metadata) -> Result<(), ConvertError> {
-        let mode = fs::Permissions::from_mode(source.permissions().mode() & 0o7777);
-        out.set_permissions(mode).map_err(|e| ConvertError::io("set the mode of", path, e))?;
-        if self.options.sync {
-            out.sync_all().map_err(|e| ConvertError::io("flush", path, e))?;
+    fn write(
+        &self,
+        file: &WeightFile<'_>,
+        was: Identity,
+        out: &File,
+        out_path: &Path,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(WeightCounts, fs::Metadata), ConvertError> {
+        let WeightFile { shard, actions } = file;
+        let layout = Layout::new(shard, &file.fates())?;
+        let (change, rerange) = (self.change, &self.rerange);
+        let writer =
+            ShardWriter { shard, actions, layout: &layout, change, rerange, out, out_path, progress };
+        let weights = writer.write()?;
+        let metadata = shard.file().metadata().map_err(|e| RewriteError::io("look at", shard.path(), e))?;
+        if Identity::of(&metadata) != was {
+            return Err(RewriteError::Changed { path: shard.path().to_owned() }.into());
         }
-        Ok(())
+        Ok((weights, metadata))
     }
-
-    /// Adds what is quick to the result: edited files, links and modes. Takes out what the source has not.
-    fn complete(&self, conversion: &mut Conversion) -> Result<(), ConvertError> {
-        for (name, content) in &self.plan.edits.files {
-            let source = self.source.join(name);
-            let metadata = fs::metadata(&source).map_err(|e| ConvertError::io("look at", &source, e))?;
-            let (new, path) = (self.state.join("edited.part"), self.tree.join(name));
-            let mut out = create(&new)?;
-            out.write_all(content).map_err(|e| ConvertError::io("write", &new, e))?;
-            self.close(&out, &new, &metadata)?;
-            fs::rename(&new, &path).map_err(|e| ConvertError::io("move the finished file to", &path, e))?;
-            conversion.files.edited += 1;
-            conversion.bytes_written += content.len() as u64;
-        }
-        let made: BTreeSet<&Path> = self.tasks.iter().map(|task| task.path).collect();
-        let mut expected: BTreeSet<&Path> = self.entries.iter().map(|entry| entry.path.as_path()).collect();
-        for entry in self.entries {
-            let Kind::Link(text) = &entry.kind else { continue };
-            if made.contains(entry.path.as_path()) || is_edited(self.plan, &entry.path) {
-                continue;
-            }
-            let path = self.tree.join(&entry.path);
-            remove(&path)?;
-            let text = link_text(&entry.path, text, self.source, self.destination);
-            symlink(&text, &path).map_err(|e| ConvertError::io("create the link", &path, e))?;
-            conversion.files.links += 1;
-        }
-        expected.insert(Path::new(""));
-        for old in list(&self.tree, &[])?.iter().filter(|old| !expected.contains(old.path.as_path())) {
-            remove(&self.tree.join(&old.path))?;
-        }
-        // What is in a folder comes before the folder, which may be read-only from then on.
-        for entry in self.entries.iter().rev().filter(|entry| entry.kind == Kind::Folder) {
-            let path = self.tree.join(&entry.path);
-            if self.options.sync {
-                sync_folder(&path)?;
-            }
-            set_mode(&path, folder_mode(&self.source.join(&entry.path))?)?;
-        }
-        if self.options.sync { sync_folder(&self.tree) } else { Ok(()) }
-    }
-}
-
-fn create(path: &Path) -> Result<File, ConvertError> {
-    let options = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).to_owned();
-    options.open(path).map_err(|e| ConvertError::io("create", path, e))
-}
-
-fn folder_mode(path: &Path) -> Result<u32, ConvertError> {
-    let metadata = fs::metadata(path).map_err(|e| ConvertError::io("look at", path, e))?;
-    Ok(metadata.permissions().mode() & 0o7777)
-}
-
-fn set_mode(path: &Path, mode: u32) -> Result<(), ConvertError> {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
-        .map_err(|e| ConvertError::io("set the mode of", path, e))
 }

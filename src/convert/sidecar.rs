@@ -1,12 +1,31 @@
 //! KV scales in JSON files beside the weights.
 
 use std::ops::Range;
+use std::path::Path;
 
-use super::json_text::{find, items, members};
+use super::ConvertError;
+use crate::rewrite::Edits;
+use crate::rewrite::json_text::{find, items, members, replace};
+
+/// Multiplies the KV scales of a table at the top of the folder. Returns how many there are.
+pub(super) fn rescale_table(
+    edits: &mut Edits,
+    folder: &Path,
+    name: &str,
+    rescale: impl Fn(f64) -> f32,
+) -> Result<u64, ConvertError> {
+    let mut scales = 0;
+    edits.change(folder, name, |text| {
+        let numbers = new_numbers(text, &rescale);
+        scales = numbers.len() as u64;
+        Some(replace(text, &numbers))
+    })?;
+    Ok(scales)
+}
 
 /// The numbers to replace in a table of KV scales, in the shapes that
 /// [`ModelFolder`](crate::checkpoint::ModelFolder) reads.
-pub(super) fn edits(text: &[u8], rescale: impl Fn(f64) -> f32) -> Vec<(Range<usize>, String)> {
+fn new_numbers(text: &[u8], rescale: impl Fn(f64) -> f32) -> Vec<(Range<usize>, String)> {
     numbers(text)
         .into_iter()
         .filter_map(|range| {
@@ -40,12 +59,11 @@ fn numbers(text: &[u8]) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::json_text::replace;
     use super::*;
 
     fn doubled(text: &str) -> String {
-        let edits = edits(text.as_bytes(), |x| (x * 2.0) as f32);
-        String::from_utf8(replace(text.as_bytes(), &edits)).unwrap()
+        let numbers = new_numbers(text.as_bytes(), |x| (x * 2.0) as f32);
+        String::from_utf8(replace(text.as_bytes(), &numbers)).unwrap()
     }
 
     #[test]

@@ -157,9 +157,12 @@ fn places_that_are_not_written_to() {
         command.arg("--activations").arg(&file).args(["--device", "gaudi2", "--out"]).arg(out).args(options);
         run(&mut command).assert_refused(2, words);
     };
-    refused(&model, &["--force"], &["is the model itself"]);
-    refused(&model.join("inside"), &[], &["inside the model's folder"]);
-    refused(&model.join("..").join("model-tiny-gqa"), &["--force"], &["is the model itself"]);
+    refused(&model, &[], &["is the source"]);
+    refused(&model, &["--force", "--weights", "symlink"], &["is the model itself", "no link"]);
+    refused(&model.join("inside"), &[], &["lies in the source"]);
+    refused(&model.join("..").join("model-tiny-gqa"), &[], &["is the source"]);
+    refused(&model.join(".."), &["--force"], &["has no name"]);
+    refused(&workshop.path(""), &["--force"], &["would be lost"]);
     refused(&workshop.path("no/such"), &[], &["no"]);
     let file_there = workshop.path("file");
     std::fs::write(&file_there, "mine").unwrap();
@@ -172,7 +175,8 @@ fn places_that_are_not_written_to() {
     assert_eq!(std::fs::read_to_string(other.join("thesis.txt")).unwrap(), "mine");
     let link = workshop.path("link");
     std::os::unix::fs::symlink(&model, &link).unwrap();
-    refused(&link, &["--force"], &["is the model itself"]);
+    refused(&link, &[], &["is the source"]);
+    refused(&link, &["--force"], &["is no model folder"]);
     assert_eq!(workshop.entries(), ["file", "link", "model-tiny-gqa", "other"]);
 }
 

@@ -146,7 +146,8 @@ fn an_index_that_is_there_is_extended_and_other_files_come_along() {
     let map: serde_json::Map<String, Value> =
         weights.keys().map(|name| (name.clone(), json!("model-00001-of-00001.safetensors"))).collect();
     let index = json!({"metadata": {"total_size": 7, "made_by": "someone"}, "weight_map": map});
-    std::fs::write(model.join("model.safetensors.index.json"), index.to_string()).unwrap();
+    let index_text = index.to_string();
+    std::fs::write(model.join("model.safetensors.index.json"), &index_text).unwrap();
     std::fs::create_dir_all(model.join("templates/inner")).unwrap();
     std::fs::write(model.join("templates/inner/chat.jinja"), "{{ x }}").unwrap();
     std::fs::write(model.join(".gitattributes"), "hidden").unwrap();
@@ -160,7 +161,10 @@ fn an_index_that_is_there_is_extended_and_other_files_come_along() {
         std::fs::read_to_string(workshop.out().join("templates/inner/chat.jinja")).unwrap(),
         "{{ x }}"
     );
-    assert!(!workshop.out().join(".gitattributes").exists());
+    assert_eq!(std::fs::read_to_string(workshop.out().join(".gitattributes")).unwrap(), "hidden");
+    let text = std::fs::read_to_string(workshop.out().join("model.safetensors.index.json")).unwrap();
+    let old = index_text.strip_suffix("}}").unwrap();
+    assert!(text.contains(&old[old.find("\"weight_map\"").unwrap()..]), "{text}");
     inspect_strictly(&workshop.out(), "gaudi3");
 }
 
@@ -176,6 +180,79 @@ fn force_replaces_a_model_and_leaves_nothing_else() {
     assert_eq!(workshop.entries(), ["out"]);
     assert!(!workshop.out().join("left.txt").exists());
     assert_eq!(inspect_strictly(&workshop.out(), "gaudi3")["scale_adjustment"]["fp8_max_quant"], 448);
+}
+
+#[test]
+fn force_calibrates_in_place_and_inside() {
+    let workshop = Workshop::new();
+    let model = workshop.model(GQA, &|_| (), &|_| ());
+    let calibrate = |out: &std::path::Path, weights: &str| {
+        let mut command = program("calibrate", &model);
+        command.arg("--activations").arg(activations(GQA)).args(["--device", "gaudi3", "--out"]).arg(out);
+        assert_eq!(run(command.args(["--force", "--sync", "--weights", weights])).code, 0);
+    };
+    let old = names(&model);
+    calibrate(&model.join("inner"), "symlink");
+    inspect_strictly(&model.join("inner"), "gaudi3");
+    std::fs::remove_dir_all(model.join("inner")).unwrap();
+    assert_eq!(names(&model), old);
+    calibrate(&model, "hardlink");
+    inspect_strictly(&model, "gaudi3");
+    assert_eq!(workshop.entries(), ["model-tiny-gqa"]);
+}
+
+/// As `convert` has it: links of files that are no weights stay links that lead to the same place, and modes stay.
+#[test]
+fn links_and_modes_are_kept() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let workshop = Workshop::new();
+    let model = workshop.model(GQA, &|_| (), &|_| ());
+    let set_mode = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    std::fs::create_dir(model.join("inner")).unwrap();
+    std::fs::write(workshop.path("blob"), "{}").unwrap();
+    symlink("../blob", model.join("tokenizer.json")).unwrap();
+    symlink("nowhere", model.join("broken.safetensors.old")).unwrap();
+    set_mode(&model.join("model.safetensors"), 0o444);
+    set_mode(&model.join("config.json"), 0o640);
+    set_mode(&model.join("inner"), 0o555);
+    set_mode(&model, 0o2750);
+    workshop.calibrate(&model, &activations(GQA), "gaudi3", &[]).json();
+    let out = workshop.out();
+    let link = |name: &str| std::fs::read_link(out.join(name)).unwrap();
+    assert_eq!(link("tokenizer.json"), std::path::Path::new("../blob"));
+    assert_eq!(link("broken.safetensors.old"), std::path::Path::new("nowhere"));
+    for name in ["", "model.safetensors", "config.json", "inner"] {
+        let mode = |folder: &std::path::Path| folder.join(name).metadata().unwrap().mode();
+        assert_eq!(mode(&out), mode(&model), "{name}");
+    }
+    let mode = |name: &str| out.join(name).metadata().unwrap().mode() & 0o7777;
+    assert_eq!((mode(SCALES), mode("model.safetensors.index.json")), (0o640, 0o640));
+    for folder in [&model, &out] {
+        set_mode(&folder.join("inner"), 0o755);
+    }
+    let pipe = model.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    workshop.calibrate(&model, &activations(GQA), "gaudi3", &["--force"]).assert_refused(2, &["pipe"]);
+}
+
+/// What a killed process left is cleared away, and a process that is at work is not disturbed.
+#[test]
+fn leftovers_go_and_another_process_does_not() {
+    let workshop = Workshop::new();
+    let work = workshop.path(".out.gaudi-kv-partial");
+    std::fs::create_dir_all(work.join("tree")).unwrap();
+    std::fs::write(work.join("tree/left.txt"), "from before").unwrap();
+    std::fs::write(work.join("settings.json"), "{}").unwrap();
+    let lock = std::fs::File::options().create(true).append(true).open(work.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let refused = workshop.calibrate(&data(GQA), &activations(GQA), "gaudi3", &[]);
+    refused.assert_refused(2, &["another process"]);
+    drop(lock);
+    workshop.calibrate_fixture(GQA, "gaudi3", &[]);
+    assert_eq!(workshop.entries(), ["out"]);
+    assert!(!workshop.out().join("left.txt").exists());
 }
 
 /// Python's constants, the order of keys and the spelling of numbers are not touched.

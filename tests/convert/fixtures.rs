@@ -109,15 +109,23 @@ fn files_are_carried_over_and_the_label_is_the_only_edit() {
 /// The multipliers of a Gaudi2 come out the same, to the bit where a float32 scale can give it, and so does attention.
 #[test]
 fn check_gives_the_same_outputs_as_adjusting_at_load_time() {
+    assert_same_outputs("fast");
+}
+
+#[test]
+fn so_it_does_with_exact_arithmetic() {
+    assert_same_outputs("exact");
+}
+
+fn assert_same_outputs(mode: &str) {
     let mut off = 0;
     for (model, ..) in MODELS {
         let folder = linked(model);
         convert(folder.path(), &[]).assert_code(0);
         let checked = ["src", "dst"].map(|name| {
             let path = folder.path().join(name);
-            let run = Ran::of(
-                program().args(["check", "--json", "--device", "gaudi2", "--mode", "fast"]).arg(path),
-            );
+            let run =
+                Ran::of(program().args(["check", "--json", "--device", "gaudi2", "--mode", mode]).arg(path));
             run.assert_code(0).json()
         });
         let enabled = checked.each_ref().map(|c| c["scale_adjustment"]["enabled"].as_bool().unwrap());

@@ -270,3 +270,23 @@ fn weights_that_may_be_240_already_are_converted_with_a_warning() {
         .write();
     convert(folder.path(), &[]).assert_says(0, &["may be 240", "float8_e4m3fnuz"]);
 }
+
+/// A scale that grows moves what follows; every tensor stays where its type allows it.
+#[test]
+fn tensors_stay_aligned_where_a_scale_grows() {
+    let scale = "model.layers.0.self_attn.k_scale";
+    let model = Model::gqa().bf16("a", &[1], &[1.0]).bf16(scale, &[1], &[0.5]).tensor(
+        "z",
+        Dtype::U8,
+        &[3],
+        &[1, 2, 3],
+    );
+    let folder = model.write();
+    convert(folder.path(), &[]).assert_code(0);
+    let bytes = fs::read(folder.path().join("dst/model.safetensors")).unwrap();
+    let (header_bytes, metadata) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
+    assert_eq!(header_bytes % 8, 0);
+    for (name, info) in metadata.tensors() {
+        assert_eq!(info.data_offsets.0 % (info.dtype.bitsize() / 8), 0, "{name}");
+    }
+}

@@ -90,6 +90,23 @@ fn links_are_kept() {
     assert_eq!(link, fs::canonicalize(&blobs).unwrap().join("3"));
 }
 
+/// A total that was wrong is true afterwards; where no tensor changes its size the index stays as it is.
+#[test]
+fn the_total_of_an_index_is_true() {
+    for (model, total) in
+        [(Model::gqa().bf16(SCALE, &[1], &[1.5]), Some(8 + 4)), (Model::gqa().f32(SCALE, &[1], &[1.5]), None)]
+    {
+        let map = format!(
+            "{{\"model.embed_tokens.weight\": \"model.safetensors\", \"{SCALE}\": \"model.safetensors\"}}"
+        );
+        let index = format!("{{\"metadata\": {{\"total_size\": 7, \"by\": 1}}, \"weight_map\": {map}}}");
+        let folder = model.file("model.safetensors.index.json", &index).write();
+        convert(folder.path(), &[]).assert_code(0);
+        let new = fs::read_to_string(folder.path().join("dst/model.safetensors.index.json")).unwrap();
+        assert_eq!(new, index.replace('7', &total.unwrap_or(7).to_string()));
+    }
+}
+
 #[test]
 fn a_pipe_cannot_be_carried_over() {
     let folder = Model::gqa().f32(SCALE, &[1], &[1.5]).write();

@@ -14,7 +14,9 @@ use std::{
     process::{Command, ExitCode, Stdio},
 };
 
-use gaudi_kv::checkpoint::{LayerIndex, NameClass, Refusal, classify};
+use gaudi_kv::Generation;
+use gaudi_kv::calibrate::{Carry, Method, Request, Settings, Source, WriteOptions, calibrate, write};
+use gaudi_kv::checkpoint::{LayerIndex, ModelFolder, NameClass, Refusal, Strategy, classify};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use serde::Deserialize;
 mod cases;
@@ -81,8 +83,13 @@ fn main() -> ExitCode {
         Ok(python) => compare(&python),
         Err(reason) => Ok(Completion::ignored_with(reason)),
     });
+    let written = Trial::ignorable_test("names_that_calibrate_writes_in_vllm", || {
+        python_with_vllm()
+            .map_or_else(|reason| Ok(Completion::ignored_with(reason)), |python| written(&python))
+    });
     let tests = vec![
         comparison.with_ignored_flag(is_ignored),
+        written.with_ignored_flag(is_ignored),
         Trial::test("parameters_are_read_as_themselves", parameters_are_read_as_themselves),
         Trial::test("docs_have_the_differences", docs_have_the_differences),
         Trial::test("docs_have_what_the_grammar_reads", docs_have_what_the_grammar_reads),
@@ -190,6 +197,64 @@ fn compare(python: &str) -> Result<Completion, Failed> {
     }
     let shown: Vec<_> = stale.into_iter().chain(faults).take(40).collect();
     Err(format!("{count} faults, among them:\n{}", shown.join("\n")).into())
+}
+
+/// Calibrates both models and asks where their new tensors go: those of a GQA model into its parameters. Of an MLA layer
+/// vLLM loads no spelling where a model uses its loader, as `docs/names.md` has it; if that changes, this test says so.
+fn written(python: &str) -> Result<Completion, Failed> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let mut cases = Vec::new();
+    for (model, is_mla) in [("tiny-gqa", false), ("tiny-mla", true)] {
+        let (folder, out) = (ModelFolder::open(&data.join(model))?, tempfile::tempdir()?);
+        let activations = data.join(format!("activations-{model}.safetensors"));
+        let request = Request {
+            device: Generation::Gaudi2,
+            strategy: Strategy::Tensor,
+            settings: Settings { method: Method::Amax, percentile: 99.99, margin: 1.0 },
+        };
+        let calibration = calibrate(&folder, Source::Activations(&activations), &request, &|_| ())?;
+        let destination = &out.path().join("out");
+        let options = WriteOptions {
+            destination,
+            carry: Carry::Copy,
+            is_replacing: false,
+            is_forced: false,
+            is_synced: false,
+        };
+        write(&folder, &calibration, &options)?;
+        let bytes = fs::read(destination.join("model-kv-scales.safetensors"))?;
+        for name in safetensors::SafeTensors::deserialize(&bytes)?.names() {
+            let place = PLACES.iter().find(|place| name.starts_with(&format!("{}.", place.attention)));
+            // Layers are alike; those after the first are not among the places.
+            let Some(place) = place else { continue };
+            cases.extend(Route::ALL.map(|route| Case {
+                name: name.to_owned(),
+                quant_method: "compressed-tensors",
+                route,
+                is_mla,
+                attention: place.in_vllm,
+                model: None,
+                times: 1,
+                in_checkpoint: place.attention,
+            }));
+        }
+    }
+    if cases.len() != 12 {
+        return Err(format!("{} cases, not 2 names of 2 models by 3 routes", cases.len()).into());
+    }
+    for (case, answer) in cases.iter().zip(ask_vllm(python, &cases)?.results) {
+        let role = &case.name[case.in_checkpoint.len()..];
+        let expected = if case.is_mla {
+            NOT_LOADED.to_owned()
+        } else {
+            format!("{}.{}{role}", case.in_checkpoint, inner(false))
+        };
+        let in_vllm = answer.describe(case);
+        if in_vllm != expected {
+            return Err(format!("{} ({}): {in_vllm}, not {expected}", case.name, case.route.name()).into());
+        }
+    }
+    Ok(Completion::Completed)
 }
 
 /// A parameter's own name gives that parameter, so reading twice changes nothing.

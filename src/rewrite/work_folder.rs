@@ -5,7 +5,7 @@
 //! ```text
 //! tree/          the result; a file is in it when it is complete
 //! state/         a record of each finished file, and files that are being written
-//! settings.json  what the conversion was asked for
+//! settings.json  what the result is to be made with
 //! lock, lock-I   held by the processes that work on it
 //! ```
 //!
@@ -19,23 +19,13 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 use tracing::{debug, warn};
 
-use super::{ConvertError, Factor, Part};
-
-/// What all processes that work on one result must agree on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Settings {
-    pub(super) version: String,
-    pub(super) to: String,
-    pub(super) factor: Factor,
-    pub(super) part_count: usize,
-}
+use super::RewriteError;
 
 /// The folder, locked.
 #[derive(Debug)]
-pub(super) struct WorkFolder {
+pub(crate) struct WorkFolder {
     root: PathBuf,
     destination: PathBuf,
     is_shared: bool,
@@ -45,54 +35,57 @@ pub(super) struct WorkFolder {
 
 impl WorkFolder {
     /// Where it is for a destination.
-    pub(super) fn place(destination: &Path) -> PathBuf {
+    pub(crate) fn place(destination: &Path) -> PathBuf {
         let mut name = std::ffi::OsString::from(".");
         name.push(destination.file_name().unwrap_or_default());
         name.push(".gaudi-kv-partial");
         destination.with_file_name(name)
     }
 
-    /// Creates the folder, or takes up the one that an earlier run left, and locks it. One that was left by a
-    /// conversion with other settings is emptied.
-    pub(super) fn open(
+    /// Creates the folder, or takes up the one that an earlier run left, and locks it. One that was left by a run with
+    /// other settings is emptied, and any without `settings`, where the work cannot be taken up. Where several processes
+    /// share the work, `share` is the number of this one's.
+    pub(crate) fn open(
         destination: &Path,
-        settings: &Settings,
-        part: Option<Part>,
-    ) -> Result<Self, ConvertError> {
+        settings: Option<&str>,
+        share: Option<usize>,
+    ) -> Result<Self, RewriteError> {
         let root = Self::place(destination);
-        let locks = lock(&root, part)?;
+        let locks = lock(&root, share)?;
         let folder =
-            Self { root, destination: destination.to_owned(), is_shared: part.is_some(), _locks: locks };
+            Self { root, destination: destination.to_owned(), is_shared: share.is_some(), _locks: locks };
         match folder.prepare(settings) {
             Ok(()) => Ok(folder),
-            Err(error) => Err(folder.give_up(error)),
+            Err(error) => {
+                let kept = folder.give_up(error.keeps_finished_files());
+                Err(error.kept_in(kept))
+            }
         }
     }
 
-    fn prepare(&self, settings: &Settings) -> Result<(), ConvertError> {
+    fn prepare(&self, settings: Option<&str>) -> Result<(), RewriteError> {
         let path = self.root.join("settings.json");
-        let found: Option<Settings> =
-            fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        match found {
-            Some(found) if found == *settings => {
+        let found = fs::read_to_string(&path).ok();
+        match &found {
+            Some(found) if settings == Some(found) => {
                 debug!(folder = %self.root.display(), "taking up an earlier run")
             }
             Some(_) if self.is_shared => {
                 let reason = format!(
-                    "{} holds a conversion with other options; finish it or remove that folder",
+                    "{} holds a run with other options; finish it or remove that folder",
                     self.root.display()
                 );
-                return Err(ConvertError::destination(&self.destination, reason));
+                return Err(RewriteError::destination(&self.destination, reason));
             }
             _ => {
                 if !self.is_shared {
                     remove(&self.tree())?;
                     remove(&self.state())?;
                 }
-                let fail = |e| ConvertError::io("write", &path, e);
-                let text = serde_json::to_vec(settings).map_err(|e| fail(e.into()))?;
                 let new = self.root.join(format!("settings.{}.new", std::process::id()));
-                fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).map_err(fail)?;
+                let written =
+                    fs::write(&new, settings.unwrap_or("{}")).and_then(|()| fs::rename(&new, &path));
+                written.map_err(|e| RewriteError::io("write", &path, e))?;
             }
         }
         for folder in [self.tree(), self.state()] {
@@ -102,19 +95,19 @@ impl WorkFolder {
     }
 
     /// The result so far.
-    pub(super) fn tree(&self) -> PathBuf {
+    pub(crate) fn tree(&self) -> PathBuf {
         self.root.join("tree")
     }
 
     /// Records, and files that are being written.
-    pub(super) fn state(&self) -> PathBuf {
+    pub(crate) fn state(&self) -> PathBuf {
         self.root.join("state")
     }
 
     /// Waits until no other process finishes this result. `None` where one has.
-    pub(super) fn lock_for_finish(&self) -> Result<Option<File>, ConvertError> {
+    pub(crate) fn lock_for_finish(&self) -> Result<Option<File>, RewriteError> {
         let path = self.root.join("lock-finish");
-        let fail = |e| ConvertError::io("lock", &path, e);
+        let fail = |e| RewriteError::io("lock", &path, e);
         let file = match File::options().create(true).append(true).open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -125,19 +118,20 @@ impl WorkFolder {
         Ok(is_open.then_some(file))
     }
 
-    /// Makes the result appear under the destination's name, and removes what was there and this folder.
-    pub(super) fn publish(self, force: bool, sync: bool) -> Result<(), ConvertError> {
+    /// Makes the result appear under the destination's name, and removes what was there, where `force` allows it, and
+    /// this folder.
+    pub(crate) fn publish(&self, force: bool, sync: bool) -> Result<(), RewriteError> {
         let (tree, destination) = (self.tree(), &self.destination);
         let is_there = fs::symlink_metadata(destination).is_ok();
         let fail =
-            |error: Errno| ConvertError::io("rename the finished result to", destination, error.into());
+            |error: Errno| RewriteError::io("rename the finished result to", destination, error.into());
         if is_there && force {
             // What is exchanged for the result must not be taken for a part of it by a later run.
             remove(&self.state())?;
             renameat_with(CWD, &tree, CWD, destination, RenameFlags::EXCHANGE).map_err(|error| match error {
                 Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP => {
                     let reason = "exists, and this file system cannot exchange two folders in one step; remove it first";
-                    ConvertError::destination(destination, reason)
+                    RewriteError::destination(destination, reason)
                 }
                 other => fail(other),
             })?;
@@ -147,7 +141,7 @@ impl WorkFolder {
                 // A plain rename replaces nothing but an empty folder.
                 Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if !is_there => {
                     fs::rename(&tree, destination)
-                        .map_err(|e| ConvertError::io("rename the finished result to", destination, e))?;
+                        .map_err(|e| RewriteError::io("rename the finished result to", destination, e))?;
                 }
                 Err(Errno::EXIST | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                     return Err(exists(destination));
@@ -165,24 +159,20 @@ impl WorkFolder {
         Ok(())
     }
 
-    /// What becomes of the folder after an error: it goes, unless a second run could go on from it, or others work in it.
-    pub(super) fn give_up(self, error: ConvertError) -> ConvertError {
-        if self.is_shared || error.keeps_finished_files() {
-            return match error {
-                ConvertError::NoSpace { path, source, .. } => {
-                    ConvertError::NoSpace { path, source, kept: Some(self.root) }
-                }
-                other => other,
-            };
+    /// Removes the folder after an error, unless `is_kept` because a second run could go on from it, or others work in it.
+    /// Returns where what is finished stays.
+    pub(crate) fn give_up(self, is_kept: bool) -> Option<PathBuf> {
+        if self.is_shared || is_kept {
+            return Some(self.root);
         }
         if let Err(error) = remove(&self.root) {
             warn!(folder = %self.root.display(), %error, "the work folder could not be removed");
         }
-        error
+        None
     }
 
     /// Removes what a run that was killed after its result had appeared left behind.
-    pub(super) fn remove_leftover(destination: &Path) -> Result<(), ConvertError> {
+    pub(crate) fn remove_leftover(destination: &Path) -> Result<(), RewriteError> {
         let root = Self::place(destination);
         let is_finished = |root: &Path| !root.join("tree").exists() || !root.join("state").exists();
         if root.join("settings.json").exists() && is_finished(&root) {
@@ -194,42 +184,42 @@ impl WorkFolder {
 }
 
 /// Refuses a destination that exists.
-pub(super) fn exists(destination: &Path) -> ConvertError {
-    ConvertError::destination(destination, "exists; --force replaces it once the new one is complete")
+pub(crate) fn exists(destination: &Path) -> RewriteError {
+    RewriteError::destination(destination, "exists; --force replaces it once the new one is complete")
 }
 
 /// Creates the folder where it is not there and locks it: for this process alone, or, where several share the work,
 /// together with them and each share for one process.
-fn lock(root: &Path, part: Option<Part>) -> Result<Vec<File>, ConvertError> {
+fn lock(root: &Path, share: Option<usize>) -> Result<Vec<File>, RewriteError> {
     loop {
         make_folder(root)?;
         let path = root.join("lock");
-        let fail = |e| ConvertError::io("lock", &path, e);
+        let fail = |e| RewriteError::io("lock", &path, e);
         let file = match File::options().create(true).read(true).append(true).open(&path) {
             Ok(file) => file,
             // Another process has just finished and removed the folder.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(fail(error)),
         };
-        taken(if part.is_some() { file.try_lock_shared() } else { file.try_lock() }, root)?;
+        taken(if share.is_some() { file.try_lock_shared() } else { file.try_lock() }, root)?;
         if !is_at(&file, &path).map_err(fail)? {
             continue;
         }
-        let Some(part) = part else { return Ok(vec![file]) };
-        let path = root.join(format!("lock-{}", part.index()));
+        let Some(share) = share else { return Ok(vec![file]) };
+        let path = root.join(format!("lock-{share}"));
         let own = File::options().create(true).append(true).open(&path);
-        let own = own.map_err(|e| ConvertError::io("lock", &path, e))?;
+        let own = own.map_err(|e| RewriteError::io("lock", &path, e))?;
         taken(own.try_lock(), root)?;
         return Ok(vec![file, own]);
     }
 }
 
-fn taken(locked: Result<(), TryLockError>, root: &Path) -> Result<(), ConvertError> {
+fn taken(locked: Result<(), TryLockError>, root: &Path) -> Result<(), RewriteError> {
     locked.map_err(|error| match error {
         TryLockError::WouldBlock => {
-            ConvertError::destination(root, "another process is converting to the same destination")
+            RewriteError::destination(root, "another process is writing to the same destination")
         }
-        TryLockError::Error(error) => ConvertError::io("lock", root, error),
+        TryLockError::Error(error) => RewriteError::io("lock", root, error),
     })
 }
 
@@ -244,15 +234,15 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 }
 
 /// Creates a folder that only its owner can look into; one that is there is fine.
-pub(super) fn make_folder(path: &Path) -> Result<(), ConvertError> {
+pub(crate) fn make_folder(path: &Path) -> Result<(), RewriteError> {
     match fs::DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
-        other => other.map_err(|e| ConvertError::io("create", path, e)),
+        other => other.map_err(|e| RewriteError::io("create", path, e)),
     }
 }
 
 /// Removes whatever is at `path`; nothing there is fine.
-pub(super) fn remove(path: &Path) -> Result<(), ConvertError> {
+pub(crate) fn remove(path: &Path) -> Result<(), RewriteError> {
     let removed = match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
@@ -260,11 +250,11 @@ pub(super) fn remove(path: &Path) -> Result<(), ConvertError> {
     };
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other.map_err(|e| ConvertError::io("remove", path, e)),
+        other => other.map_err(|e| RewriteError::io("remove", path, e)),
     }
 }
 
 /// Flushes the names in a folder to disk.
-pub(super) fn sync_folder(path: &Path) -> Result<(), ConvertError> {
-    File::open(path).and_then(|folder| folder.sync_all()).map_err(|e| ConvertError::io("flush", path, e))
+pub(crate) fn sync_folder(path: &Path) -> Result<(), RewriteError> {
+    File::open(path).and_then(|folder| folder.sync_all()).map_err(|e| RewriteError::io("flush", path, e))
 }
