@@ -1,7 +1,9 @@
 //! Scenarios in processes of their own.
 
+use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gaudi_kv::Generation;
@@ -49,17 +51,30 @@ pub fn clear(command: &mut Command) -> &mut Command {
     command.env("GAUDI_KV_SYNAPSE", library())
 }
 
+/// Everything that a process says, taken as it comes: a full pipe would stop it.
+fn taken(from: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        from.map(|mut from| from.read_to_end(&mut bytes).unwrap());
+        bytes
+    })
+}
+
 /// Waits for a process, which must not hang.
 pub fn finish(mut child: Child, what: &str) -> Output {
+    let (stdout, stderr) = (taken(child.stdout.take()), taken(child.stderr.take()));
     let start = Instant::now();
-    while child.try_wait().unwrap().is_none() {
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
         if start.elapsed() > LIMIT {
             child.kill().unwrap();
             panic!("{what} hangs");
         }
         std::thread::sleep(Duration::from_millis(2));
-    }
-    child.wait_with_output().unwrap()
+    };
+    Output { status, stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() }
 }
 
 /// Runs a scenario once, and returns what it printed. A panic in it is one here.
