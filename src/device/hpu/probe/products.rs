@@ -44,7 +44,7 @@ const DEPTH: usize = 512;
 fn operand(dtype: Dtype, seed: u64, rows: usize) -> Vec<u8> {
     let words = words(seed, rows * DEPTH);
     match dtype {
-        Dtype::Fp8 => words.map(|word| (word as u8 & 0x80) | (word >> 8) as u8 % 0x78).collect(),
+        Dtype::Fp8 => words.map(|word| (word as u8 & 0x80) | ((word >> 8) as u8 % 0x78)).collect(),
         _ => bf16s(words.map(|word| {
             let (sign, exponent, mantissa) = (word & 1, 115 + (word >> 1) % 24, word >> 8 & 0x7F);
             bf16::from_bits((sign << 15 | exponent << 7 | mantissa) as u16)
