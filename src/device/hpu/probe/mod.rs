@@ -19,9 +19,10 @@ mod product_rounding;
 mod products;
 mod scale_shapes;
 
-use crate::Generation;
+use std::fmt::Debug;
 
 use super::error::HpuError;
+use crate::Generation;
 
 pub(super) use bench::Bench;
 
@@ -70,11 +71,30 @@ struct Finding {
 }
 
 impl Finding {
-    /// The first of the answers that what was seen fits.
-    fn of<T: PartialEq>(seen: &[T], answers: &[(&str, Vec<T>)], observed: String) -> Self {
-        let fitting = answers.iter().find(|(_, bytes)| bytes == seen);
-        Self { answer: fitting.map_or(UNKNOWN, |(answer, _)| answer).to_owned(), observed }
+    /// The first of the answers that what was seen fits. Where none does, what the nearest one would have been is said.
+    fn of<T: PartialEq + Debug>(seen: &[T], answers: &[(&str, Vec<T>)], observed: String) -> Self {
+        let Some((answer, wanted)) = answers.iter().min_by_key(|(_, wanted)| distance(seen, wanted)) else {
+            return Self { answer: UNKNOWN.to_owned(), observed };
+        };
+        if distance(seen, wanted) == 0 {
+            return Self { answer: (*answer).to_owned(), observed };
+        }
+        let first = seen.iter().zip(wanted).enumerate().find(|(_, (seen, wanted))| seen != wanted);
+        let first = first.map_or_else(String::new, |(at, (seen, wanted))| {
+            format!(", the first is number {at}, {seen:#x?} and not {wanted:#x?}")
+        });
+        let (different, all) = (distance(seen, wanted), wanted.len());
+        let observed = format!("{observed}; from \"{answer}\" {different} of {all} differ{first}");
+        Self { answer: UNKNOWN.to_owned(), observed }
     }
+}
+
+/// How many elements differ, and all where there are not as many.
+fn distance<T: PartialEq>(seen: &[T], wanted: &[T]) -> usize {
+    if seen.len() != wanted.len() {
+        return wanted.len().max(1);
+    }
+    seen.iter().zip(wanted).filter(|(seen, wanted)| seen != wanted).count()
 }
 
 const QUESTIONS: [&[Question]; 13] = [
@@ -152,8 +172,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_fits_no_answer_is_compared_with_the_nearest() {
+        let answers = [("far", vec![9u8, 9, 9]), ("near", vec![0, 0x78, 2])];
+        let finding = |seen: &[u8]| Finding::of(seen, &answers, "bytes".to_owned());
+        let (fitting, other) = (finding(&[0, 0x78, 2]), finding(&[0, 0x77, 2]));
+        assert_eq!((fitting.answer.as_str(), fitting.observed.as_str()), ("near", "bytes"));
+        assert_eq!(other.answer, UNKNOWN);
+        let said = "bytes; from \"near\" 1 of 3 differ, the first is number 1, 0x77 and not 0x78";
+        assert_eq!(other.observed, said);
+        assert_eq!(finding(&[0]).answer, UNKNOWN);
+    }
+
     /// Asserts that no two answers would look alike.
-    pub(super) fn assert_told_apart<T: PartialEq + std::fmt::Debug>(answers: &[(&str, Vec<T>)]) {
+    pub(super) fn assert_told_apart<T: PartialEq + Debug>(answers: &[(&str, Vec<T>)]) {
         for (number, (name, seen)) in answers.iter().enumerate() {
             assert!(!seen.is_empty());
             for (other, also_seen) in &answers[..number] {
