@@ -54,16 +54,24 @@ pub(super) enum Command {
     Convert(ConvertArguments),
     /// List the Gaudis of this machine, and what the SynapseAI library says of them
     #[command(
-        after_help = "Exit codes: 0 whatever there is, 2 a library that was named cannot be used, or it fails."
+        after_help = "Exit codes: 0 whatever there is and answers, 2 a library that was named cannot be used, or it \
+                            fails, or there is no Gaudi to probe."
     )]
     Devices(DevicesArguments),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct DevicesArguments {
-    /// Print one JSON object instead of text
+    /// Print JSON instead of text: one object, or an array of answers
     #[arg(long)]
     pub(super) json: bool,
+    /// Take a Gaudi and ask it what no document says; each answer is compared with the emulation's
+    #[arg(long)]
+    pub(super) probe: bool,
+    /// The module to probe [default: HLS_MODULE_ID, else any free Gaudi]
+    #[arg(long, value_name = "MODULE", requires = "probe")]
+    #[cfg_attr(not(feature = "hpu"), allow(dead_code, reason = "refused before it is looked at"))]
+    pub(super) module: Option<u32>,
     /// The library to ask [default: GAUDI_KV_SYNAPSE, else where the vendor installs it]
     #[arg(long, value_name = "PATH")]
     pub(super) library: Option<PathBuf>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use gaudi_kv::convert::{ConvertOptions, Factor, Part};
 
-use super::args::Device;
+use super::args::Target;
 
 #[derive(Debug, Args)]
 pub(super) struct ConvertArguments {
@@ -17,7 +17,7 @@ pub(super) struct ConvertArguments {
     pub(super) destination: PathBuf,
     /// The device that is to load it without adjustment: gaudi2 (240) or, back again, gaudi3 (448)
     #[arg(long, value_enum)]
-    to: Device,
+    to: Target,
     /// What FP8 weights are multiplied by: 0.5 (2 on the way back), or 240/448 (448/240)
     #[arg(long, value_enum, default_value_t = WeightFactor::PowerOfTwo)]
     factor: WeightFactor,

@@ -51,14 +51,27 @@ impl From<InstalledDevice> for Installed {
     }
 }
 
-/// Lists the Gaudis of this machine, as its bus and as the library have them. None is no error; a library that was
-/// named and cannot be used is one.
+/// Lists the Gaudis of this machine, as its bus and as the library have them, or probes one. None to list is no error; a
+/// library that was named and cannot be used is one, and so is none to probe.
 pub(super) fn run(arguments: &DevicesArguments) -> Result<Outcome, CommandError> {
+    if arguments.probe {
+        return probe(arguments);
+    }
     let installed = installed_devices().into_iter().map(Installed::from).collect();
     let (library, library_missing) = library(arguments)?;
     let devices = Devices { installed, library, library_missing };
     write_result(&if arguments.json { to_json(&devices)? } else { render(&devices) })?;
     Ok(Outcome::Fine)
+}
+
+#[cfg(feature = "hpu")]
+fn probe(arguments: &DevicesArguments) -> Result<Outcome, CommandError> {
+    super::probe::run(arguments)
+}
+
+#[cfg(not(feature = "hpu"))]
+fn probe(_: &DevicesArguments) -> Result<Outcome, CommandError> {
+    Err(CommandError::NoHpu)
 }
 
 #[cfg(feature = "hpu")]

@@ -12,6 +12,8 @@ mod devices;
 mod display;
 mod inspect;
 mod logging;
+#[cfg(feature = "hpu")]
+mod probe;
 mod progress;
 mod report;
 mod table;

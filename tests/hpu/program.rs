@@ -28,14 +28,16 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-fn program(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+/// Runs `gaudi-kv`, over the emulator unless the variables say otherwise.
+pub fn program(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gaudi-kv"));
     clear(command.args(arguments))
         .env("GAUDI_KV_RECIPE_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("recipes"));
     command.env_remove("VLLM_SCALE_ADJUSTMENT").envs(variables.iter().copied()).output().unwrap()
 }
 
-fn json(output: &Output) -> Value {
+/// What it printed, where it did its work.
+pub fn json(output: &Output) -> Value {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(matches!(output.status.code(), Some(0 | 1)), "{said}");
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
@@ -101,7 +103,8 @@ fn an_inspection_asks_the_library_which_gaudi_it_is() {
     }
 }
 
-fn refused(arguments: &[&str], variables: &[(&str, &str)]) -> String {
+/// What it said where it could not do its work.
+pub fn refused(arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let output = program(arguments, variables);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     assert!(output.stdout.is_empty());

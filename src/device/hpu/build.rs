@@ -12,15 +12,15 @@ use super::synapse::{self, Api, Recipe, Section, Tensor, create_node};
 
 /// Builds the graph and compiles it.
 pub(super) fn compile(api: &Arc<Api>, device_type: synDeviceType, graph: &Graph) -> Result<Recipe, HpuError> {
-    let built = synapse::Graph::create(api, device_type)?;
+    let built = synapse::Graph::create(api, device_type, graph.is_for_inference)?;
     let mut sections: Vec<Option<Rc<Section>>> = Vec::with_capacity(graph.tensors.len());
     let mut tensors = Vec::with_capacity(graph.tensors.len());
     for spec in &graph.tensors {
-        let section = match spec.place {
+        let section = match &spec.place {
             Place::Input | Place::Output => Some(Section::create(&built)?),
             // What changes an operand in place is a second tensor at its address.
             Place::InPlaceOf(id) => sections[id.index()].clone(),
-            Place::Inner => None,
+            Place::Inner | Place::Constant(_) => None,
         };
         tensors.push(Tensor::create(&built, spec, section.as_ref())?);
         sections.push(section);

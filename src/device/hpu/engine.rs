@@ -163,6 +163,26 @@ impl Engine {
         self.link.result(&self.outputs.memory, elements, &mut self.outputs.host, what)
     }
 
+    /// Runs a recipe that computes a bfloat16 result, and gives how many of its elements were neither computed nor copied
+    /// when the stream reported both as done.
+    pub(super) fn missing_at_report(
+        &mut self,
+        compiled: &Compiled,
+        operands: &[Named<'_>],
+    ) -> Result<(usize, usize), HpuError> {
+        let (elements, bytes) = compiled.output().map_or((0, 0), |spec| (spec.elements(), spec.bytes()));
+        self.outputs.grow(&self.device, "results", bytes + 4)?;
+        let mut addresses = self.upload(operands)?;
+        addresses.push(("out", self.outputs.memory.address()));
+        self.link.expect_result(&self.outputs.memory, elements)?;
+        self.launch(compiled, &addresses)?;
+        let (what, host) = (compiled.recipe.name(), &mut self.outputs.host);
+        let missing = self.link.missing_at_report(&self.outputs.memory, elements, host, what)?;
+        // Nothing is left on its way.
+        self.link.result(&self.outputs.memory, elements, &mut self.outputs.host, what)?;
+        Ok(missing)
+    }
+
     /// Runs a recipe that changes an operand in place.
     pub(super) fn change(&mut self, compiled: &Compiled, operands: &[Named<'_>]) -> Result<(), HpuError> {
         let addresses = self.upload(operands)?;

@@ -18,6 +18,9 @@ use super::synapse::{Device, DeviceMemory, Event, HostMemory, Stream};
 const DEVICE_SENTINEL: u16 = 0x7FC1;
 const HOST_SENTINEL: u16 = 0x7FC2;
 
+/// Both.
+pub(super) const SENTINELS: [u16; 2] = [DEVICE_SENTINEL, HOST_SENTINEL];
+
 /// In host memory before each of two copies of bytes that may have any value.
 const FILLS: [u16; 2] = [0x3CA5, !0x3CA5];
 
@@ -67,6 +70,11 @@ impl Pause {
         std::thread::sleep(self.0);
         self.0 = (self.0 * 2).min(Duration::from_millis(2));
     }
+}
+
+/// How often a 16-bit word occurs.
+fn count_of(bytes: &[u8], word: u16) -> usize {
+    bytes.as_chunks::<2>().0.iter().filter(|bytes| u16::from_le_bytes(**bytes) == word).count()
 }
 
 impl Link {
@@ -165,6 +173,28 @@ impl Link {
             let is_whole = !values.contains(&DEVICE_SENTINEL);
             Ok(is_whole.then(|| values.into_iter().map(bf16::from_bits).collect()))
         })
+    }
+
+    /// What one copy gives of a bfloat16 result as soon as the stream reports the launch, and then the copy, as done: how
+    /// many elements had not been computed, and how many had not been copied.
+    pub(super) fn missing_at_report(
+        &mut self,
+        memory: &DeviceMemory,
+        elements: usize,
+        host: &mut HostMemory,
+        what: &str,
+    ) -> Result<(usize, usize), HpuError> {
+        let mut bytes = vec![0; elements * 2];
+        host.fill(HOST_SENTINEL, bytes.len());
+        self.wait(what)?;
+        self.stream.download((memory, 0), bytes.len(), host)?;
+        self.wait(what)?;
+        host.read(&mut bytes);
+        let not_copied = count_of(&bytes, HOST_SENTINEL);
+        // The copy is not left on its way; what it takes was there when it began.
+        self.copies_have_landed(what)?;
+        host.read(&mut bytes);
+        Ok((count_of(&bytes, DEVICE_SENTINEL), not_copied))
     }
 
     /// Bytes that are at rest on the device, whatever they are: what two copies over complementary fills agree on.

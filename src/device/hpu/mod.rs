@@ -16,6 +16,7 @@ mod link;
 mod listing;
 mod open;
 mod plane;
+mod probe;
 mod project;
 mod recipe_files;
 mod recipes;
@@ -26,6 +27,7 @@ pub use kernels::KernelChoice;
 pub use listing::{LibraryReport, ModuleReport, reported_generation, reported_modules};
 pub use open::{HpuOptions, MODULE_ENV};
 pub use plane::HpuPlane;
+pub use probe::ProbeAnswer;
 pub use recipe_files::{RECIPE_CACHE_ENV, RecipeFolder};
 pub use recipes::RecipeStatistics;
 
@@ -43,6 +45,7 @@ use attention::Scratch;
 use caches::Caches;
 use engine::Engine;
 use kernels::Kernels;
+use probe::Bench;
 use recipes::Recipes;
 
 /// The Gaudi that this process holds. Cheap to clone; released with the last clone and the last plane.
@@ -98,6 +101,21 @@ impl Hpu {
     /// A call failed for another reason than that the compiler has no such kernel.
     pub fn kernel_choices(&self) -> Result<Vec<KernelChoice>, HpuError> {
         self.shared.kernels.choices()
+    }
+
+    /// Asks the device what no document says: one answer a question, in the order of `docs/on-device.md`. A question that
+    /// cannot be asked has the reason for its answer, and the others are asked all the same.
+    ///
+    /// # Errors
+    /// Something failed before, or the device cannot say what it is.
+    pub fn probe(&self) -> Result<Vec<ProbeAnswer>, HpuError> {
+        let shared = &*self.shared;
+        let api = shared.device.api();
+        api.report()?;
+        let device_type = shared.device.device_type()?;
+        let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bench = Bench { generation: shared.generation, api, device_type, engine: &mut state.engine };
+        Ok(probe::answers(&mut bench))
     }
 
     /// Free and total memory of the device in bytes.

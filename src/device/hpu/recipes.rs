@@ -44,14 +44,14 @@ pub(super) struct Compiled {
 }
 
 impl Compiled {
-    fn new(recipe: Recipe, graph: &Graph) -> Result<Self, HpuError> {
+    pub(super) fn new(recipe: Recipe, graph: &Graph) -> Result<Self, HpuError> {
         let specs: Vec<&Spec> = graph.launched().collect();
         let names: Vec<CString> =
             specs.iter().map(|spec| CString::new(spec.name.as_str()).unwrap_or_default()).collect();
         let ids = recipe.tensor_ids(&names)?;
         let tensors = specs.into_iter().zip(names).zip(ids).map(|((spec, name), id)| {
-            let base = match spec.place {
-                Place::InPlaceOf(id) => Some(graph.spec(id).name.clone()),
+            let base = match &spec.place {
+                Place::InPlaceOf(id) => Some(graph.spec(*id).name.clone()),
                 _ => None,
             };
             Persistent { name, id, spec: spec.clone(), base }

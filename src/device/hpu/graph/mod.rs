@@ -49,7 +49,7 @@ impl Dtype {
 }
 
 /// Where a tensor's elements are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     /// In device memory that the launch names: an operand.
     Input,
@@ -59,6 +59,8 @@ pub(super) enum Place {
     InPlaceOf(Id),
     /// Wherever the compiler puts it.
     Inner,
+    /// In the recipe: these bytes.
+    Constant(Vec<u8>),
 }
 
 /// A tensor of a graph.
@@ -72,6 +74,8 @@ pub(super) struct Spec {
     pub(super) dtype: Dtype,
     /// The outermost dimension first.
     pub(super) shape: Vec<usize>,
+    /// The smallest shape, where launches may have different ones.
+    pub(super) min_shape: Option<Vec<usize>>,
     pub(super) place: Place,
 }
 
@@ -79,6 +83,11 @@ impl Spec {
     /// Sizes in the library's order, the fastest-changing dimension first.
     pub(super) fn fcd_sizes(&self) -> Vec<usize> {
         self.shape.iter().rev().copied().collect()
+    }
+
+    /// The smallest of those.
+    pub(super) fn fcd_min_sizes(&self) -> Option<Vec<usize>> {
+        self.min_shape.as_ref().map(|shape| shape.iter().rev().copied().collect())
     }
 
     pub(super) fn elements(&self) -> usize {
@@ -111,23 +120,36 @@ impl Node {
 pub(super) struct Graph {
     /// The family of recipes that it belongs to.
     pub(super) family: &'static str,
+    /// Whether the compiler is told that it is for inference.
+    pub(super) is_for_inference: bool,
     pub(super) tensors: Vec<Spec>,
     pub(super) nodes: Vec<Node>,
 }
 
 impl Graph {
     pub(super) const fn new(family: &'static str) -> Self {
-        Self { family, tensors: Vec::new(), nodes: Vec::new() }
+        Self { family, is_for_inference: true, tensors: Vec::new(), nodes: Vec::new() }
     }
 
     fn tensor(&mut self, name: &str, dtype: Dtype, shape: &[usize], place: Place) -> Id {
-        self.tensors.push(Spec { name: name.to_owned(), dtype, shape: shape.to_vec(), place });
+        let (name, shape) = (name.to_owned(), shape.to_vec());
+        self.tensors.push(Spec { name, dtype, shape, min_shape: None, place });
         Id(self.tensors.len() - 1)
     }
 
     /// An operand by the name that a launch gives it.
     pub(super) fn input(&mut self, name: &str, dtype: Dtype, shape: &[usize]) -> Id {
         self.tensor(name, dtype, shape, Place::Input)
+    }
+
+    /// An operand whose elements are part of the graph.
+    pub(super) fn constant(&mut self, name: &str, dtype: Dtype, shape: &[usize], bytes: Vec<u8>) -> Id {
+        self.tensor(name, dtype, shape, Place::Constant(bytes))
+    }
+
+    /// Lets launches have any shape from `min_shape` to the tensor's own.
+    pub(super) fn make_dynamic(&mut self, id: Id, min_shape: &[usize]) {
+        self.tensors[id.0].min_shape = Some(min_shape.to_vec());
     }
 
     pub(super) fn spec(&self, id: Id) -> &Spec {
@@ -202,11 +224,16 @@ impl Graph {
 
     /// Puts `source [indices, row]` at rows of `data [rows, row]`, in its memory.
     pub(super) fn index_copy_in_place(&mut self, name: &str, data: Id, indices: Id, source: Id) {
-        let Spec { dtype, shape, .. } = self.spec(data).clone();
-        let output = self.tensor(name, dtype, &shape, Place::InPlaceOf(data));
-        let guid = format!("index_copy_fwd_{}", dtype.suffix());
+        let guid = format!("index_copy_fwd_{}", self.spec(data).dtype.suffix());
         // This axis counts from the outermost dimension.
-        self.add(guid, &[data, indices, source], output, Params::index_copy(0));
+        self.node_in_place(&guid, name, &[data, indices, source], Params::index_copy(0));
+    }
+
+    /// A node that changes its first operand in the operand's memory.
+    pub(super) fn node_in_place(&mut self, guid: &str, name: &str, inputs: &[Id], params: Params) {
+        let Spec { dtype, shape, .. } = self.spec(inputs[0]).clone();
+        let output = self.tensor(name, dtype, &shape, Place::InPlaceOf(inputs[0]));
+        self.add(guid.to_owned(), inputs, output, params);
     }
 
     /// Makes the result of the last node a result of the graph.
@@ -218,9 +245,9 @@ impl Graph {
 
     /// The whole graph as text, one line a tensor or node: equal texts are equal graphs.
     pub(super) fn text(&self) -> String {
-        let mut text = format!("{}\n", self.family);
-        for Spec { name, dtype, shape, place } in &self.tensors {
-            let _ = writeln!(text, "{name} {} {shape:?} {place:?}", dtype.suffix());
+        let mut text = format!("{} inference {}\n", self.family, self.is_for_inference);
+        for Spec { name, dtype, shape, min_shape, place } in &self.tensors {
+            let _ = writeln!(text, "{name} {} {shape:?} {min_shape:?} {place:?}", dtype.suffix());
         }
         for Node { guid, inputs, output, params } in &self.nodes {
             let inputs: Vec<usize> = inputs.iter().map(|id| id.0).collect();
@@ -231,7 +258,7 @@ impl Graph {
 
     /// A tensor that a launch names.
     pub(super) fn launched(&self) -> impl Iterator<Item = &Spec> {
-        self.tensors.iter().filter(|spec| spec.place != Place::Inner)
+        self.tensors.iter().filter(|spec| !matches!(spec.place, Place::Inner | Place::Constant(_)))
     }
 }
 
@@ -268,5 +295,15 @@ mod tests {
         assert_eq!(sum("sum", 2).text(), sum("sum", 2).text());
         assert_ne!(sum("sum", 2).text(), sum("sum", 3).text());
         assert_ne!(sum("sum", 2).text(), sum("other", 2).text());
+        let mut training = sum("sum", 2);
+        training.is_for_inference = false;
+        assert_ne!(sum("sum", 2).text(), training.text());
+        let constant = |bytes: [u8; 4]| {
+            let mut graph = Graph::new("constant");
+            graph.constant("c", Dtype::F32, &[1], bytes.to_vec());
+            graph
+        };
+        assert_ne!(constant([0; 4]).text(), constant([1; 4]).text());
+        assert_eq!(constant([0; 4]).launched().count(), 0, "a launch does not name it");
     }
 }

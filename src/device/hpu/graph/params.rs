@@ -6,7 +6,7 @@ pub(in crate::device::hpu) struct Params(Vec<u8>);
 
 impl Params {
     /// A node that has none.
-    pub(super) const fn none() -> Self {
+    pub(in crate::device::hpu) const fn none() -> Self {
         Self(Vec::new())
     }
 
@@ -19,7 +19,7 @@ impl Params {
     }
 
     /// `synGEMMParams`.
-    pub(super) fn gemm(transpose_a: bool, transpose_b: bool) -> Self {
+    pub(in crate::device::hpu) fn gemm(transpose_a: bool, transpose_b: bool) -> Self {
         Self(vec![u8::from(transpose_a), u8::from(transpose_b)])
     }
 
@@ -49,8 +49,18 @@ impl Params {
     }
 
     /// `ns_CastKernel::Params`, the mode `CAST_ROUND_HALF_NE`.
-    pub(super) fn round_to_nearest() -> Self {
+    pub(in crate::device::hpu) fn round_to_nearest() -> Self {
         Self::words(&[0])
+    }
+
+    /// `ns_CastKernel::ParamsV3`: to nearest, no seed, the mode `CAST_CLIP`.
+    pub(in crate::device::hpu) fn clip() -> Self {
+        Self::words(&[0, 0, 1])
+    }
+
+    /// `ns_ScatterNdUpdateKernel::Params`: of several updates of one place the last one wins.
+    pub(in crate::device::hpu) fn last_update() -> Self {
+        Self::words(&[1])
     }
 }
 
@@ -69,6 +79,8 @@ mod tests {
             (Params::first_elements(7), 12),
             (Params::reduce_rows(), 8),
             (Params::round_to_nearest(), 4),
+            (Params::clip(), 12),
+            (Params::last_update(), 4),
         ] {
             assert_eq!(params.bytes().len(), bytes);
         }

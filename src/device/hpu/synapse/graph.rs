@@ -20,22 +20,25 @@ pub(in crate::device::hpu) struct Graph {
 }
 
 impl Graph {
-    /// An empty graph for inference.
+    /// An empty graph, which the compiler is told is for inference, or not.
     pub(in crate::device::hpu) fn create(
         api: &Arc<Api>,
         device_type: synDeviceType,
+        is_for_inference: bool,
     ) -> Result<Rc<Self>, CallFailure> {
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is valid for a write.
         let status = unsafe { (api.functions().synGraphCreate)(&raw mut handle, device_type) };
         api.check("synGraphCreate", status, || format!("device type {}", device_type.0))?;
         let graph = Self { api: Arc::clone(api), handle };
-        let (attribute, value) = (synGraphAttribute::GRAPH_ATTRIBUTE_INFERENCE, 1);
-        // SAFETY: one attribute and one value are read, both of which live here.
-        let status = unsafe {
-            (api.functions().synGraphSetAttribute)(handle, &raw const attribute, &raw const value, 1)
-        };
-        api.check("synGraphSetAttribute", status, || "inference".to_owned())?;
+        if is_for_inference {
+            let (attribute, value) = (synGraphAttribute::GRAPH_ATTRIBUTE_INFERENCE, 1);
+            // SAFETY: one attribute and one value are read, both of which live here.
+            let status = unsafe {
+                (api.functions().synGraphSetAttribute)(handle, &raw const attribute, &raw const value, 1)
+            };
+            api.check("synGraphSetAttribute", status, || "inference".to_owned())?;
+        }
         Ok(Rc::new(graph))
     }
 

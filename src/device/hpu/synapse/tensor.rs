@@ -13,7 +13,7 @@ use habana_sys::{
 use super::graph::Graph;
 use super::section::Section;
 use crate::device::hpu::error::CallFailure;
-use crate::device::hpu::graph::{Dtype, Spec};
+use crate::device::hpu::graph::{Dtype, Place, Spec};
 
 /// A tensor.
 #[derive(Debug)]
@@ -47,37 +47,32 @@ impl Tensor {
         let api = graph.api();
         let shown = || format!("tensor {} of {} {:?}", spec.name, spec.dtype.suffix(), spec.shape);
         let name = CString::new(spec.name.as_str()).unwrap_or_default();
+        let min_sizes = spec.fcd_min_sizes();
+        let kind = match min_sizes {
+            Some(_) => synTensorType::DATA_TENSOR_DYNAMIC,
+            None => synTensorType::DATA_TENSOR,
+        };
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is valid for a write, the graph exists, and the name lives until the call returns.
         let status = unsafe {
-            (api.functions().synTensorHandleCreate)(
-                &raw mut handle,
-                graph.handle(),
-                synTensorType::DATA_TENSOR,
-                name.as_ptr(),
-            )
+            (api.functions().synTensorHandleCreate)(&raw mut handle, graph.handle(), kind, name.as_ptr())
         };
         api.check("synTensorHandleCreate", status, shown)?;
         let tensor = Self { graph: Rc::clone(graph), _section: section.cloned(), handle };
-        let sizes = spec.fcd_sizes();
-        let mut geometry = synTensorGeometry { dims: sizes.len() as u32, ..Default::default() };
-        for (to, size) in geometry.sizes.iter_mut().zip(&sizes) {
-            *to = *size as u64;
+        let largest = synGeometryType::synGeometrySizes;
+        api.check("synTensorSetGeometry", tensor.set_geometry(&spec.fcd_sizes(), largest), shown)?;
+        if let Some(sizes) = min_sizes {
+            let smallest = synGeometryType::synGeometryMinSizes;
+            api.check("synTensorSetGeometry", tensor.set_geometry(&sizes, smallest), shown)?;
         }
-        // SAFETY: the tensor exists, and the geometry is read before the call returns.
-        let status = unsafe {
-            (api.functions().synTensorSetGeometry)(
-                handle,
-                &raw const geometry,
-                synGeometryType::synGeometrySizes,
-            )
-        };
-        api.check("synTensorSetGeometry", status, shown)?;
         // SAFETY: the tensor exists.
         let status = unsafe { (api.functions().synTensorSetDeviceDataType)(handle, data_type(spec.dtype)) };
         api.check("synTensorSetDeviceDataType", status, shown)?;
         if spec.dtype == Dtype::Fp8 {
             api.check("synTensorSetQuantizationData", tensor.set_exponent_bias(), shown)?;
+        }
+        if let Place::Constant(bytes) = &spec.place {
+            api.check("synTensorSetHostPtr", tensor.set_elements(bytes, spec.dtype), shown)?;
         }
         if let Some(section) = section {
             // SAFETY: both exist and are of one graph.
@@ -85,6 +80,26 @@ impl Tensor {
             api.check("synTensorAssignToSection", status, shown)?;
         }
         Ok(tensor)
+    }
+
+    /// Sizes, the fastest-changing dimension first.
+    fn set_geometry(&self, sizes: &[usize], kind: synGeometryType) -> synStatus {
+        let mut geometry = synTensorGeometry { dims: sizes.len() as u32, ..Default::default() };
+        for (to, size) in geometry.sizes.iter_mut().zip(sizes) {
+            *to = *size as u64;
+        }
+        let set = self.graph.api().functions().synTensorSetGeometry;
+        // SAFETY: the tensor exists, and the geometry is read before the call returns.
+        unsafe { set(self.handle, &raw const geometry, kind) }
+    }
+
+    /// The elements of a tensor that is part of the graph.
+    fn set_elements(&self, bytes: &[u8], dtype: Dtype) -> synStatus {
+        let set = self.graph.api().functions().synTensorSetHostPtr;
+        let (pointer, len) = (bytes.as_ptr().cast_mut().cast(), bytes.len() as u64);
+        // SAFETY: the tensor exists; as many bytes as are named live here, and are copied before the call returns, as is
+        // asked for, and only read.
+        unsafe { set(self.handle, pointer, len, data_type(dtype), true) }
     }
 
     fn set_exponent_bias(&self) -> synStatus {
