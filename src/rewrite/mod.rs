@@ -1,9 +1,9 @@
 //! Writing a changed copy of a model folder: what [`convert`](crate::convert) and [`calibrate`](mod@crate::calibrate)
 //! have in common.
 //!
-//! A result grows in a hidden [work folder](work_folder) beside its destination and appears under its name in one step.
-//! [`destination`] has the rules for where that may be, [`tree`] carries files, links and modes over, [`layout`] lays
-//! weight files out anew, and configs are changed as [text](json_text). What changes, and why, is decided above.
+//! A result grows in a hidden work folder beside its destination and appears under its name in one step.
+//! `destination` has the rules for where that may be, `tree` carries files, links and modes over, `layout` lays
+//! weight files out anew, and configs are changed as text. What changes, and why, is decided above.
 
 mod copy;
 mod destination;
