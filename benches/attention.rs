@@ -84,6 +84,7 @@ impl Shape {
     fn plane(&self, device: &Emulated, dtype: StorageDtype, seed: u64) -> (PlaneLayout, EmulatedPlane) {
         let layout = PlaneLayout {
             num_blocks: self.sequences * self.tokens / 128,
+            has_pad_block: true,
             block_size_tokens: 128,
             heads: self.kv_heads,
             dim: self.dim,
@@ -241,6 +242,7 @@ fn write_rows(seconds: f64) {
     let tokens = 8192;
     let layout = PlaneLayout {
         num_blocks: tokens / 128,
+        has_pad_block: true,
         block_size_tokens: 128,
         heads: 8,
         dim: 128,

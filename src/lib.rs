@@ -2,8 +2,10 @@
 
 pub mod attention;
 pub mod cache;
+pub mod calibrate;
 pub mod check;
 pub mod checkpoint;
+pub mod convert;
 pub mod device;
 pub mod fp8;
 mod generation;

@@ -267,7 +267,13 @@ fn synthetic_activations_follow_from_shapes_and_scales_alone() {
         assert_eq!(gaudi2, of(&data(model), "gaudi2"));
         for (a, b) in layers(&gaudi2).iter().zip(layers(&gaudi3)) {
             // A bfloat16 product accumulated in float is the same on both, so equal prefills say equal activations.
-            assert_eq!(a["prefill"], b["prefill"], "{model}");
+            // An FP8 kv_b_proj is halved where a Gaudi2 loads it, which costs its smallest codes a bit.
+            if model == "autoround-mla" {
+                let of = |layer: &Value| error(&layer["prefill"]["scales"], "rel_l2_error");
+                assert!((of(a) / of(b) - 1.0).abs() < 1e-3, "{} {}", of(a), of(b));
+            } else {
+                assert_eq!(a["prefill"], b["prefill"], "{model}");
+            }
             assert!(error(&a["decode"]["scales"], "rel_l2_error") < 0.08, "{model}");
             assert_eq!(a["cache"]["saturated"], 0, "{model}: the range itself does not saturate");
         }

@@ -92,7 +92,7 @@ impl Batch<'_> {
             return Err(AttentionError::Batch { sequence: sequence.number, reason });
         }
         for block in &self.block_table[sequence.number * max_blocks..][..needed] {
-            blocks.push(check_block(geometry.num_blocks(), *block)?);
+            blocks.push(check_block(geometry.blocks(), *block)?);
         }
         Ok(())
     }

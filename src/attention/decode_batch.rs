@@ -53,7 +53,7 @@ impl DecodeBatch {
 
     /// The query tokens of all sequences, after a check that the batch was prepared for caches like this one.
     pub(super) fn tokens_for(&self, cache: CacheGeometry) -> Result<usize, AttentionError> {
-        let blocks = |geometry: CacheGeometry| (geometry.num_blocks(), geometry.block_size_tokens());
+        let blocks = |geometry: CacheGeometry| (geometry.blocks(), geometry.block_size_tokens());
         match self.geometry {
             Some(geometry) if blocks(geometry) == blocks(cache) => Ok(self.tokens),
             prepared => {

@@ -46,9 +46,9 @@ pub enum AttentionError {
         reason: String,
     },
     /// A batch that was prepared for caches of other blocks, or not at all.
-    #[error("{}; the cache has {} blocks of {} tokens", prepared_for(*prepared), cache.0, cache.1)]
+    #[error("{}; the cache has {} blocks of {} tokens, a pad block included", prepared_for(*prepared), cache.0, cache.1)]
     OtherBlocks {
-        /// Blocks, and tokens of each, that it was prepared for; `None` before it is prepared.
+        /// Blocks, a pad block included, and tokens of each, that it was prepared for; `None` before it is prepared.
         prepared: Option<(usize, usize)>,
         /// Those of the cache.
         cache: (usize, usize),

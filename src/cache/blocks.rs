@@ -102,7 +102,7 @@ pub trait BlockCache<P>: Planes<P> {
     /// The id is outside the cache.
     fn check_block(&self, block: i32) -> Result<usize, CacheError> {
         let planes = self.planes();
-        planes.first().map_or(Ok(0), |plane| check_block(plane.layout.num_blocks, block))
+        planes.first().map_or(Ok(0), |plane| check_block(plane.layout.blocks(), block))
     }
 
     /// Checks that a block's bytes mean here what they meant where it was exported.

@@ -53,7 +53,7 @@ pub enum CacheError {
     },
     /// A slot outside the cache.
     #[error(
-        "slot {slot} at index {index} of the slot mapping; the cache has slots 0 to {last}, its pad block included"
+        "slot {slot} at index {index} of the slot mapping; the cache has slots 0 to {last}, a pad block included"
     )]
     Slot {
         /// The slot.
@@ -64,7 +64,7 @@ pub enum CacheError {
         last: usize,
     },
     /// A block id outside the cache.
-    #[error("block {block}; the cache has blocks 0 to {last}, the pad block included")]
+    #[error("block {block}; the cache has blocks 0 to {last}, a pad block included")]
     Block {
         /// The id.
         block: i64,

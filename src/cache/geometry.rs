@@ -7,6 +7,7 @@ use crate::device::{PlaneLayout, StorageDtype};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CacheGeometry {
     num_blocks: usize,
+    has_pad_block: bool,
     block_size_tokens: usize,
     dtype: StorageDtype,
 }
@@ -24,13 +25,26 @@ impl CacheGeometry {
         if num_blocks == 0 {
             return Err(CacheError::Size { what: "num_blocks", value: num_blocks });
         }
-        Ok(Self { num_blocks, block_size_tokens, dtype })
+        Ok(Self { num_blocks, has_pad_block: true, block_size_tokens, dtype })
+    }
+
+    /// The same without a pad block, for memory that an engine laid out. Padding rows have nowhere to go then: whoever
+    /// writes leaves them out.
+    #[must_use]
+    pub const fn without_pad_block(self) -> Self {
+        Self { has_pad_block: false, ..self }
     }
 
     /// Blocks that hold tokens.
     #[must_use]
     pub const fn num_blocks(&self) -> usize {
         self.num_blocks
+    }
+
+    /// All blocks, the pad block included where there is one.
+    #[must_use]
+    pub const fn blocks(&self) -> usize {
+        self.num_blocks + self.has_pad_block as usize
     }
 
     /// Tokens of a block.
@@ -47,8 +61,8 @@ impl CacheGeometry {
 
     /// The geometry of a plane.
     pub(super) const fn of(layout: &PlaneLayout) -> Self {
-        let PlaneLayout { num_blocks, block_size_tokens, dtype, .. } = *layout;
-        Self { num_blocks, block_size_tokens, dtype }
+        let PlaneLayout { num_blocks, has_pad_block, block_size_tokens, dtype, .. } = *layout;
+        Self { num_blocks, has_pad_block, block_size_tokens, dtype }
     }
 
     /// The layout of a plane of `[heads, dim]` rows.
@@ -66,6 +80,7 @@ impl CacheGeometry {
         }
         Ok(PlaneLayout {
             num_blocks: self.num_blocks,
+            has_pad_block: self.has_pad_block,
             block_size_tokens: self.block_size_tokens,
             heads,
             dim,

@@ -8,7 +8,7 @@ use super::blocks::{BlockCache, Planes};
 use super::paged::{check_len, with_slots};
 use super::{CacheError, CacheGeometry, Paged, PlaneScale};
 use crate::Generation;
-use crate::device::Device;
+use crate::device::{Device, PlaneLayout};
 
 /// Joined rows of more bytes than this are given back to the system.
 const KEPT_BYTES: usize = 16 << 20;
@@ -39,9 +39,26 @@ impl<P> MlaCache<P> {
         qk_rope_head_dim: usize,
         k_scale: &PlaneScale,
     ) -> Result<Self, CacheError> {
+        let allocate = |layout: &PlaneLayout| Ok(device.allocate(layout)?);
+        Self::over(device, geometry, kv_lora_rank, qk_rope_head_dim, k_scale, allocate)
+    }
+
+    /// A cache in a plane that the caller makes, such as one in [`LentMemory`](crate::device::emulated::LentMemory) of an
+    /// engine. What it holds stays.
+    ///
+    /// # Errors
+    /// The cache is FP8 and the device does not apply scales, the scale is per head, or the plane cannot be made.
+    pub fn over<D: Device<Plane = P>>(
+        device: &D,
+        geometry: CacheGeometry,
+        kv_lora_rank: usize,
+        qk_rope_head_dim: usize,
+        k_scale: &PlaneScale,
+        plane: impl FnOnce(&PlaneLayout) -> Result<P, CacheError>,
+    ) -> Result<Self, CacheError> {
         let dim = kv_lora_rank.checked_add(qk_rope_head_dim).filter(|_| kv_lora_rank > 0);
         let dim = dim.ok_or(CacheError::Size { what: "kv_lora_rank", value: kv_lora_rank })?;
-        let latent = Paged::new(device, geometry, (1, dim), k_scale, "latent")?;
+        let latent = Paged::new(device, geometry, (1, dim), k_scale, "latent", plane)?;
         Ok(Self { generation: device.generation(), kv_lora_rank, qk_rope_head_dim, latent })
     }
 

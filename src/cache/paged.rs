@@ -39,9 +39,9 @@ pub(super) fn with_slots<R>(
     result
 }
 
-/// Checks one block id of a cache of `num_blocks` blocks; the pad block's, which is the last, is one.
-pub(crate) fn check_block(num_blocks: usize, block: i32) -> Result<usize, CacheError> {
-    let last = num_blocks;
+/// Checks one block id of a cache that has `blocks` of them, its pad block, which is the last, included.
+pub(crate) fn check_block(blocks: usize, block: i32) -> Result<usize, CacheError> {
+    let last = blocks.saturating_sub(1);
     let id = usize::try_from(block).ok().filter(|id| *id <= last);
     id.ok_or(CacheError::Block { block: i64::from(block), last })
 }
@@ -57,13 +57,14 @@ impl<P> Paged<P> {
         (heads, dim): (usize, usize),
         scale: &PlaneScale,
         plane: &'static str,
+        memory: impl FnOnce(&PlaneLayout) -> Result<P, CacheError>,
     ) -> Result<Self, CacheError> {
         if geometry.dtype() == StorageDtype::Fp8 && !device.applies_scales() {
             return Err(CacheError::NoScales { device: device.description() });
         }
         let layout = geometry.plane(heads, dim)?;
         let scale = scale.for_plane(&layout, plane)?;
-        Ok(Self { layout, memory: device.allocate(&layout)?, scale })
+        Ok(Self { layout, memory: memory(&layout)?, scale })
     }
 
     /// Stores rows at slots that were checked.

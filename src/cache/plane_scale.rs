@@ -22,6 +22,12 @@ impl PlaneScale {
         Self { quant: HeadScales::One(quant), dequant: HeadScales::One(dequant) }
     }
 
+    /// Multipliers for all heads or for each, each way.
+    #[must_use]
+    pub const fn from_heads(quant: HeadScales, dequant: HeadScales) -> Self {
+        Self { quant, dequant }
+    }
+
     /// The multipliers that an inspection gives a layer; `None` where it has none, as a dynamic scale.
     #[must_use]
     pub fn from_layer(scale: &LayerScale) -> Option<Self> {

@@ -6,7 +6,7 @@ use super::blocks::{BlockCache, Planes};
 use super::paged::{check_len, with_slots};
 use super::{CacheError, CacheGeometry, Paged, PlaneScale};
 use crate::Generation;
-use crate::device::Device;
+use crate::device::{Device, PlaneLayout};
 
 /// Keys and values, `[num_blocks + 1, block_size_tokens, num_kv_heads, head_dim]` each.
 #[derive(Debug)]
@@ -28,10 +28,31 @@ impl<P> MhaCache<P> {
         (head_dim, v_head_dim): (usize, usize),
         (k_scale, v_scale): (&PlaneScale, &PlaneScale),
     ) -> Result<Self, CacheError> {
+        let allocate = |layout: &PlaneLayout| Ok(device.allocate(layout)?);
+        let (dims, scales) = ((head_dim, v_head_dim), (k_scale, v_scale));
+        Self::over(device, geometry, num_kv_heads, dims, scales, (allocate, allocate))
+    }
+
+    /// A cache in planes that the caller makes, of the key and of the value, such as planes in
+    /// [`LentMemory`](crate::device::emulated::LentMemory) of an engine. What they hold stays.
+    ///
+    /// # Errors
+    /// The cache is FP8 and the device does not apply scales, a scale does not fit, or a plane cannot be made.
+    pub fn over<D: Device<Plane = P>>(
+        device: &D,
+        geometry: CacheGeometry,
+        num_kv_heads: usize,
+        (head_dim, v_head_dim): (usize, usize),
+        (k_scale, v_scale): (&PlaneScale, &PlaneScale),
+        (key, value): (
+            impl FnOnce(&PlaneLayout) -> Result<P, CacheError>,
+            impl FnOnce(&PlaneLayout) -> Result<P, CacheError>,
+        ),
+    ) -> Result<Self, CacheError> {
         Ok(Self {
             generation: device.generation(),
-            key: Paged::new(device, geometry, (num_kv_heads, head_dim), k_scale, "key")?,
-            value: Paged::new(device, geometry, (num_kv_heads, v_head_dim), v_scale, "value")?,
+            key: Paged::new(device, geometry, (num_kv_heads, head_dim), k_scale, "key", key)?,
+            value: Paged::new(device, geometry, (num_kv_heads, v_head_dim), v_scale, "value", value)?,
         })
     }
 

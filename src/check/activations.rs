@@ -7,7 +7,7 @@ use std::path::Path;
 use half::bf16;
 
 use super::CheckError;
-use super::shape::LayerShape;
+use super::shape::{Heads, LayerShape};
 use super::tensor::read_bf16;
 use crate::checkpoint::{CheckpointError, LayerPlan, Shard, TensorEntry};
 
@@ -30,21 +30,38 @@ impl Activations {
 
 /// A safetensors file with `layers.N.{q,k,v}` or `layers.N.{q_nope,q_pe,kv_c,k_pe}`.
 #[derive(Debug)]
-pub(super) struct ActivationFile {
+pub(crate) struct ActivationFile {
     shard: Shard,
     /// By name, where in the shard.
     tensors: BTreeMap<String, usize>,
 }
 
-/// One operand: its name, its heads (all, and the rank's), the elements of a head.
-struct Operand<'a> {
-    name: &'static str,
-    heads: Option<(usize, &'a Range<usize>)>,
-    dim: usize,
+/// One operand: its name, its heads (a latent has none), the elements of a head.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Operand<'a> {
+    pub(crate) name: &'static str,
+    pub(crate) heads: Option<&'a Heads>,
+    pub(crate) dim: usize,
+}
+
+impl<'a> Operand<'a> {
+    /// What a layer's cache stores: keys and values, or both parts of a latent.
+    pub(crate) const fn cached(shape: &'a LayerShape) -> [Self; 2] {
+        match shape {
+            LayerShape::Mha { kv_heads, head_dim, v_head_dim, .. } => [
+                Self { name: "k", heads: Some(kv_heads), dim: *head_dim },
+                Self { name: "v", heads: Some(kv_heads), dim: *v_head_dim },
+            ],
+            LayerShape::Mla { kv_lora_rank, rope_dim, .. } => [
+                Self { name: "kv_c", heads: None, dim: *kv_lora_rank },
+                Self { name: "k_pe", heads: None, dim: *rope_dim },
+            ],
+        }
+    }
 }
 
 impl ActivationFile {
-    pub(super) fn open(path: &Path) -> Result<Self, CheckError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, CheckError> {
         let shard = Shard::open(path)?;
         let tensors = shard.tensors().iter().enumerate().map(|(at, t)| (t.name.clone(), at)).collect();
         Ok(Self { shard, tensors })
@@ -66,11 +83,14 @@ impl ActivationFile {
         self.tensors.keys().map(String::as_str).filter(|name| !belongs(name)).collect()
     }
 
-    /// Whether there is a query of that layer.
+    /// Whether there is anything of that layer.
     pub(super) fn has(&self, layer: usize) -> bool {
-        ["q", "q_nope", "q_pe", "k", "v", "kv_c", "k_pe"]
-            .iter()
-            .any(|operand| self.tensors.contains_key(&name_of(layer, operand)))
+        ["q", "q_nope", "q_pe", "k", "v", "kv_c", "k_pe"].iter().any(|operand| self.contains(layer, operand))
+    }
+
+    /// Whether there is an operand of that layer.
+    pub(crate) fn contains(&self, layer: usize, operand: &str) -> bool {
+        self.tensors.contains_key(&name_of(layer, operand))
     }
 
     /// The activations of a layer. Keys and values are those of the layer `owner`, whose cache it reads.
@@ -80,22 +100,21 @@ impl ActivationFile {
         owner: usize,
         shape: &LayerShape,
     ) -> Result<Activations, CheckError> {
+        let [first, second] = Operand::cached(shape);
         match shape {
-            LayerShape::Mha { heads, kv_heads, head_dim, v_head_dim } => {
-                let query = Operand { name: "q", heads: Some((heads.all, &heads.local)), dim: *head_dim };
-                let kv = |name, dim| Operand { name, heads: Some((kv_heads.all, &kv_heads.local)), dim };
+            LayerShape::Mha { heads, head_dim, .. } => {
+                let query = Operand { name: "q", heads: Some(heads), dim: *head_dim };
                 let (tokens, q) = self.operand(layer, &query, None)?;
-                let (_, k) = self.operand(owner, &kv("k", *head_dim), Some(tokens))?;
-                let (_, v) = self.operand(owner, &kv("v", *v_head_dim), Some(tokens))?;
+                let (_, k) = self.operand(owner, &first, Some(tokens))?;
+                let (_, v) = self.operand(owner, &second, Some(tokens))?;
                 Ok(Activations::Mha { tokens, q, k, v })
             }
-            LayerShape::Mla { heads, kv_lora_rank, nope_dim, rope_dim, .. } => {
-                let query = |name, dim| Operand { name, heads: Some((heads.all, &heads.local)), dim };
-                let latent = |name, dim| Operand { name, heads: None, dim };
+            LayerShape::Mla { heads, nope_dim, rope_dim, .. } => {
+                let query = |name, dim| Operand { name, heads: Some(heads), dim };
                 let (tokens, q_nope) = self.operand(layer, &query("q_nope", *nope_dim), None)?;
                 let (_, q_pe) = self.operand(layer, &query("q_pe", *rope_dim), Some(tokens))?;
-                let (_, kv_c) = self.operand(owner, &latent("kv_c", *kv_lora_rank), Some(tokens))?;
-                let (_, k_pe) = self.operand(owner, &latent("k_pe", *rope_dim), Some(tokens))?;
+                let (_, kv_c) = self.operand(owner, &first, Some(tokens))?;
+                let (_, k_pe) = self.operand(owner, &second, Some(tokens))?;
                 Ok(Activations::Mla { tokens, q_nope, q_pe, kv_c, k_pe })
             }
         }
@@ -108,28 +127,45 @@ impl ActivationFile {
         operand: &Operand<'_>,
         tokens: Option<usize>,
     ) -> Result<(usize, Vec<bf16>), CheckError> {
+        let (tokens, tensor) = self.find(layer, operand, tokens)?;
+        let values = read_bf16(&self.shard, tensor)?;
+        let values = match operand.heads {
+            Some(Heads { all, local }) if local.len() < *all => take_heads(&values, *all, operand.dim, local),
+            _ => values,
+        };
+        Ok((tokens, values))
+    }
+
+    /// The tensor of an operand once its shape is checked, `[tokens, heads, dim]` or `[tokens, dim]`. Returns the number
+    /// of tokens too, which must be `tokens` where that is known.
+    pub(crate) fn find(
+        &self,
+        layer: usize,
+        operand: &Operand<'_>,
+        tokens: Option<usize>,
+    ) -> Result<(usize, &TensorEntry), CheckError> {
         let name = name_of(layer, operand.name);
         let fail = |reason: String| CheckpointError::tensor(self.shard.path(), &name, reason);
         let tensor = self.tensor(&name).ok_or_else(|| fail("is missing".to_owned()))?;
-        let row: Vec<usize> = operand.heads.iter().map(|(all, _)| *all).chain([operand.dim]).collect();
+        let row: Vec<usize> = operand.heads.iter().map(|heads| heads.all).chain([operand.dim]).collect();
         let found = tensor.shape.split_first().filter(|(_, rest)| **rest == row[..]).map(|(first, _)| *first);
         match (found, tokens) {
-            (Some(found), None) if found > 0 => {}
-            (Some(found), Some(tokens)) if found == tokens => {}
+            (Some(0), None) => Err(fail(format!("shape {:?}: holds no tokens", tensor.shape)).into()),
+            (Some(found), None) => Ok((found, tensor)),
+            (Some(found), Some(tokens)) if found == tokens => Ok((found, tensor)),
             _ => {
                 let tokens = tokens.map_or("tokens".to_owned(), |tokens| tokens.to_string());
                 let row: Vec<String> = row.iter().map(ToString::to_string).collect();
                 let reason =
                     format!("shape {:?}; the model needs [{tokens}, {}]", tensor.shape, row.join(", "));
-                return Err(fail(reason).into());
+                Err(fail(reason).into())
             }
         }
-        let values = read_bf16(&self.shard, tensor)?;
-        let values = match &operand.heads {
-            Some((all, local)) if local.len() < *all => take_heads(&values, *all, operand.dim, local),
-            _ => values,
-        };
-        Ok((tensor.shape[0], values))
+    }
+
+    /// The file.
+    pub(crate) const fn shard(&self) -> &Shard {
+        &self.shard
     }
 
     fn tensor(&self, name: &str) -> Option<&TensorEntry> {
@@ -141,7 +177,8 @@ fn name_of(layer: usize, operand: &str) -> String {
     format!("layers.{layer}.{operand}")
 }
 
-fn layer_of(name: &str) -> Option<usize> {
+/// The layer that a tensor is of.
+pub(crate) fn layer_of(name: &str) -> Option<usize> {
     name.strip_prefix("layers.")?.split('.').next()?.parse().ok()
 }
 

@@ -4,17 +4,17 @@
 //! and computes them as one prefill and through the cache, with its own scales and with three ways to get them wrong.
 //! `docs/check.md` defines every number.
 
-mod activations;
+pub(crate) mod activations;
 mod checker;
 mod error;
 mod errors;
 mod layer;
 mod one_part;
 mod reference;
-mod shape;
-mod stored;
+pub(crate) mod shape;
+pub(crate) mod stored;
 mod synthetic;
-mod tensor;
+pub(crate) mod tensor;
 mod variant;
 mod verdict;
 mod weights;
@@ -114,11 +114,13 @@ pub struct LayerOutputs {
     pub decode: Vec<f32>,
 }
 
-/// Runs the caches of a model on `device`, whose generation is the one that was inspected for. `activations` is a safetensors file; without one they are drawn. `observer` is given the
-/// outputs of each layer in order, `None` for a layer that was skipped.
+/// Runs the caches of a model on `device`, whose generation is the one that was inspected for. `activations` is a
+/// safetensors file; without one they are drawn. `observer` is given the outputs of each layer in order, `None` for a
+/// layer that was skipped.
 ///
 /// # Errors
-/// A file or a weight cannot be read or does not fit the model, or the device failed. What is wrong with the scales is in the result.
+/// A file or a weight cannot be read or does not fit the model, or the device failed. What is wrong with the scales is
+/// in the result.
 pub fn check<D: Device>(
     folder: &ModelFolder,
     inspection: &Inspection,
@@ -140,7 +142,7 @@ pub fn check<D: Device>(
         folder,
         inspection,
         device,
-        weights: AttentionWeights::find(folder)?,
+        weights: AttentionWeights::find(folder, inspection.scale_adjustment.enabled)?,
         file: file.as_ref(),
         config: &config,
     };

@@ -187,7 +187,7 @@ mod tests {
             let file = ActivationFile::open(&path).unwrap();
             let bytes = std::fs::read(&path).unwrap();
             let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
-            let weights = AttentionWeights::find(&folder).unwrap();
+            let weights = AttentionWeights::find(&folder, false).unwrap();
             let config = folder.attention_config().unwrap();
             let inspection = inspect(&folder, &Options::new(crate::Generation::Gaudi2), &|_| ()).unwrap();
             for layer in inspection.layers.iter().map(|layer| layer.layer) {

@@ -10,21 +10,21 @@ use crate::checkpoint::{
 
 /// The heads of a layer that a rank has, of all that there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Heads {
-    pub(super) all: usize,
-    pub(super) local: Range<usize>,
+pub(crate) struct Heads {
+    pub(crate) all: usize,
+    pub(crate) local: Range<usize>,
 }
 
 /// What a layer is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum LayerShape {
+pub(crate) enum LayerShape {
     Mha { heads: Heads, kv_heads: Heads, head_dim: usize, v_head_dim: usize },
     Mla { heads: Heads, kv_lora_rank: usize, nope_dim: usize, rope_dim: usize, v_head_dim: usize },
 }
 
 impl LayerShape {
     /// Reads the sizes of a layer off the config.
-    pub(super) fn read(
+    pub(crate) fn read(
         folder: &ModelFolder,
         config: &AttentionConfig,
         layer: &CacheLayer,

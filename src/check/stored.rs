@@ -41,6 +41,32 @@ pub struct StoredPart {
     pub codes: Option<Box<CodeCounts>>,
 }
 
+/// The range of a scale: which values lie beyond it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CacheRange {
+    /// Without clipping, what lies beyond the largest value shows.
+    open: Quantizer,
+    max_code: u8,
+}
+
+impl CacheRange {
+    /// Of a cache that multiplies by `quant`.
+    pub(crate) fn new(generation: Generation, quant: f32) -> Result<Self, Fp8Error> {
+        let open = Encoder { clip: false, ..Encoder::kv_cache(generation) };
+        Ok(Self { open: Quantizer::new(open, quant)?, max_code: Format::kv_cache(generation).max_code() })
+    }
+
+    /// Whether a value that was stored as `code` was clipped to it.
+    pub(crate) fn is_saturated(&self, value: bf16, code: u8) -> bool {
+        code & 0x7F == self.max_code && self.open.quant_one_bf16(value) & 0x7F > self.max_code
+    }
+}
+
+/// Whether a value that was stored as `code` is lost for being small.
+pub(crate) fn is_flushed(value: bf16, code: u8) -> bool {
+    code & 0x7F == 0 && value != bf16::ZERO
+}
+
 impl StoredPart {
     /// The saturated share of the elements.
     #[must_use]
@@ -62,19 +88,15 @@ impl StoredPart {
         quant: &HeadScales,
         stored: impl Iterator<Item = u8>,
     ) -> Result<Self, Fp8Error> {
-        let max_code = Format::kv_cache(generation).max_code();
-        // Without clipping, what lies beyond the largest value shows.
-        let open = Encoder { clip: false, ..Encoder::kv_cache(generation) };
-        let quantizers =
-            (0..heads).map(|head| Quantizer::new(open, quant.of(head))).collect::<Result<Vec<_>, _>>()?;
+        let ranges = (0..heads)
+            .map(|head| CacheRange::new(generation, quant.of(head)))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut codes: Box<CodeCounts> = Box::new([0; 128]);
         let (mut saturated, mut flushed_to_zero) = (0, 0);
         for ((at, value), code) in values.iter().enumerate().zip(stored) {
-            let magnitude = code & 0x7F;
-            codes[usize::from(magnitude)] += 1;
-            flushed_to_zero += u64::from(magnitude == 0 && *value != bf16::ZERO);
-            let unclipped = quantizers[at / dim % heads].quant_one_bf16(*value) & 0x7F;
-            saturated += u64::from(magnitude == max_code && unclipped > max_code);
+            codes[usize::from(code & 0x7F)] += 1;
+            flushed_to_zero += u64::from(is_flushed(*value, code));
+            saturated += u64::from(ranges[at / dim % heads].is_saturated(*value, code));
         }
         Ok(Self { name, saturated, flushed_to_zero, elements: values.len() as u64, codes: Some(codes) })
     }

@@ -8,10 +8,11 @@ use safetensors::Dtype;
 use super::activations::take_heads;
 use super::shape::LayerShape;
 use super::tensor::{check_finite, is_float, read_bf16};
+use crate::Generation;
 use crate::checkpoint::{
     CheckpointError, LayerIndex, ModelFolder, Shard, TensorEntry, attention_tensor, read_floats,
 };
-use crate::fp8::{Fnuz, Format};
+use crate::fp8::{Fnuz, Format, Rerange};
 
 /// Rows and columns of a block that shares a `weight_scale_inv`.
 const BLOCK: usize = 128;
@@ -20,6 +21,7 @@ const BLOCK: usize = 128;
 #[derive(Debug)]
 pub(super) struct AttentionWeights<'a> {
     tensors: BTreeMap<(usize, &'a str), (&'a Shard, &'a TensorEntry)>,
+    is_adjusted: bool,
 }
 
 /// What became of a weight.
@@ -31,8 +33,9 @@ pub(super) enum Weight {
 }
 
 impl<'a> AttentionWeights<'a> {
-    /// Finds the tensors. None is read.
-    pub(super) fn find(folder: &'a ModelFolder) -> Result<Self, CheckpointError> {
+    /// Finds the tensors. None is read. Where scales are adjusted, FP8 weights are halved as they are loaded, which
+    /// costs the smallest of them a bit.
+    pub(super) fn find(folder: &'a ModelFolder, is_adjusted: bool) -> Result<Self, CheckpointError> {
         let plan = folder.layers();
         let mut tensors = BTreeMap::new();
         for shard in folder.shards() {
@@ -52,7 +55,7 @@ impl<'a> AttentionWeights<'a> {
                 }
             }
         }
-        Ok(Self { tensors })
+        Ok(Self { tensors, is_adjusted })
     }
 
     fn get(&self, layer: usize, parts: &[&'static str]) -> Option<(&'a Shard, &'a TensorEntry)> {
@@ -75,7 +78,7 @@ impl<'a> AttentionWeights<'a> {
         }
         let values = if is_float(tensor.dtype) {
             read_bf16(shard, tensor)?
-        } else if let Some(table) = decode_table(tensor.dtype) {
+        } else if let Some(table) = decode_table(tensor.dtype, self.is_adjusted) {
             let scale_names = [
                 "kv_b_proj.weight_scale",
                 "kv_b_proj.weight_scale_inv",
@@ -123,14 +126,23 @@ fn is_needed(part: &str) -> bool {
 }
 
 /// The values of an FP8 type's codes.
-fn decode_table(dtype: Dtype) -> Option<[u32; 256]> {
+fn decode_table(dtype: Dtype, is_adjusted: bool) -> Option<[u32; 256]> {
     match dtype {
+        Dtype::F8_E4M3 if is_adjusted => Some(adjusted_table()),
         Dtype::F8_E4M3 => Some(Format::E4M3FN.decode_table()),
         Dtype::F8_E5M2 => Some(Format::E5M2.decode_table()),
         Dtype::F8_E4M3FNUZ => Some(Fnuz::E4M3.decode_table()),
         Dtype::F8_E5M2FNUZ => Some(Fnuz::E5M2.decode_table()),
         _ => None,
     }
+}
+
+/// What a Gaudi2 reads of codes that were halved while they were loaded, with twice their scale.
+fn adjusted_table() -> [u32; 256] {
+    let mut codes: [u8; 256] = std::array::from_fn(|code| code as u8);
+    Rerange::halve_for_gaudi2().apply(&mut codes);
+    let values = Format::kv_cache(Generation::Gaudi2).decode_table();
+    codes.map(|code| (f32::from_bits(values[usize::from(code)]) * 2.0).to_bits())
 }
 
 /// `bf16(code * scale)`. The scale is one number, one for each row, or one for each block of 128 by 128.
@@ -170,7 +182,7 @@ fn dequantize(
         bf16::from_f32(f32::from_bits(table[usize::from(*code)]) * factor)
     };
     let values: Vec<bf16> = codes.iter().enumerate().map(value).collect();
-    check_finite(shard.path(), &tensor.name, &values)?;
+    check_finite(shard.path(), &tensor.name, 0, &values)?;
     Ok(values)
 }
 
@@ -194,7 +206,7 @@ mod tests {
         std::fs::write(&path, safetensors::serialize(views, None).unwrap()).unwrap();
         let shard = Shard::open(&path).unwrap();
         let tensor = |name: &str| shard.tensors().iter().find(|tensor| tensor.name == name).unwrap();
-        let table = decode_table(Dtype::F8_E4M3).unwrap();
+        let table = decode_table(Dtype::F8_E4M3, false).unwrap();
         let values = dequantize((&shard, tensor("weight")), &table, (&shard, tensor("weight_scale")))?;
         Ok(values.iter().map(|x| x.to_f32()).collect())
     }
@@ -216,5 +228,15 @@ mod tests {
             let error = scaled(130, 200, shape).unwrap_err().to_string();
             assert!(error.contains("`weight_scale`"), "{error}");
         }
+    }
+
+    /// 448 is there after halving; 0x01 is half of the smallest code and 0x03 lies between two.
+    #[test]
+    fn adjusted_codes_keep_their_values_but_for_the_smallest() {
+        let [plain, adjusted] = [false, true].map(|a| decode_table(Dtype::F8_E4M3, a).unwrap());
+        let at = |code: usize| f32::from_bits(adjusted[code]);
+        assert_eq!((at(0x7E), at(0xFE), at(0x02), at(0x03)), (448.0, -448.0, 2.0 / 512.0, 4.0 / 512.0));
+        assert_eq!(adjusted[0x81], (-0f32).to_bits());
+        assert_eq!(plain[0x10..0x7F], adjusted[0x10..0x7F]);
     }
 }

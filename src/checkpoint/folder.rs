@@ -136,10 +136,20 @@ impl ModelFolder {
         &self.shards
     }
 
+    /// Its sidecar files.
+    pub(crate) fn sidecars(&self) -> &SidecarFiles {
+        &self.sidecars
+    }
+
     /// What reading it brought up.
     #[must_use]
     pub fn findings(&self) -> &Findings {
         &self.findings
+    }
+
+    /// The names of its sidecar files.
+    pub(crate) fn sidecar_names(&self) -> Vec<String> {
+        self.sidecars.names()
     }
 
     /// The scales of its sidecar files, as this rank sees them.

@@ -1,5 +1,7 @@
 //! The quantization config: which file holds it, what it says of the KV cache, and the FP8 range.
 
+use std::fmt;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -39,6 +41,23 @@ impl Flavor {
     }
 }
 
+/// The key of the flavor.
+pub(crate) const FLAVOR_KEY: &str = "fp8_dtype_flavor";
+
+/// Where a quantization config stands: the object at a path of keys in a file of the folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ConfigPlace {
+    pub(crate) file: String,
+    pub(crate) path: Vec<String>,
+}
+
+impl fmt::Display for ConfigPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if self.path.is_empty() { Ok(()) } else { write!(f, ": {}", self.path.join(".")) }
+    }
+}
+
 /// What a checkpoint says about its own quantization.
 #[derive(Debug, Clone, Default)]
 pub struct QuantConfig {
@@ -52,6 +71,8 @@ pub struct QuantConfig {
     pub kv_scheme: KvScheme,
     /// `fp8_dtype_flavor`.
     pub flavor: Option<Flavor>,
+    /// Where the flavor belongs: this config first, then those that repeat it.
+    pub(crate) places: Vec<ConfigPlace>,
 }
 
 /// The files that may hold a quantization config.
@@ -67,6 +88,29 @@ struct Candidate<'a> {
     object: &'a Map<String, Value>,
     /// It is a file of its own, where ModelOpt puts most of the config under `quantization`.
     is_file: bool,
+    place: ConfigPlace,
+}
+
+impl<'a> Candidate<'a> {
+    fn at(document: &Document, path: &str, object: &'a Map<String, Value>) -> Self {
+        let path = path.split('.').map(ToOwned::to_owned).collect();
+        let place = ConfigPlace { file: document.file_name(), path };
+        Self { source: place.to_string(), object, is_file: false, place }
+    }
+
+    fn file(document: &Document, object: &'a Map<String, Value>) -> Self {
+        let nested = object.get("quantization").filter(|inner| inner.get(FLAVOR_KEY).is_some());
+        let is_nested = nested.is_some() && !object.contains_key(FLAVOR_KEY);
+        let path = if is_nested { vec!["quantization".to_owned()] } else { Vec::new() };
+        let place = ConfigPlace { file: document.file_name(), path };
+        Self { source: document.file_name(), object, is_file: true, place }
+    }
+
+    /// Whether it is a quantization config by more than a common word, or has a flavor that could contradict another.
+    fn repeats_the_flavor(&self) -> bool {
+        let is_common = self.place.path.last().is_some_and(|key| key == "quantization");
+        !is_common || self.object.contains_key(FLAVOR_KEY) || self.is_file
+    }
 }
 
 impl QuantConfig {
@@ -78,11 +122,15 @@ impl QuantConfig {
             note_modelslim(description, findings);
         }
         let Some(first) = candidates.next() else { return Ok(Self::of_root(sources.config, findings)) };
-        let chosen = Self::of(&first, sources, findings);
+        let mut chosen = Self::of(&first, sources, findings);
+        chosen.places.push(first.place);
         for other in candidates {
             // What is wrong inside a config that does not count is not worth a warning of its own.
-            let other = Self::of(&other, sources, &mut Findings::default());
-            warn_of_disagreement(&chosen, &other, findings);
+            let said = Self::of(&other, sources, &mut Findings::default());
+            warn_of_disagreement(&chosen, &said, findings);
+            if other.repeats_the_flavor() {
+                chosen.places.push(other.place);
+            }
         }
         Ok(chosen)
     }
@@ -108,6 +156,7 @@ impl QuantConfig {
             provider: string("provider"),
             kv_scheme: declared_scheme(object, root, &candidate.source, findings),
             flavor: read_flavor(candidate, findings),
+            places: Vec::new(),
         }
     }
 }
@@ -122,8 +171,7 @@ fn candidates<'a>(sources: &QuantSources<'a>) -> Result<Vec<Candidate<'a>>, Chec
             let path = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
             match object.get(key) {
                 Some(Value::Object(inner)) if !inner.is_empty() => {
-                    let source = format!("{}: {path}", config.file_name());
-                    found.push(Candidate { source, object: inner, is_file: false });
+                    found.push(Candidate::at(config, &path, inner));
                 }
                 None | Some(Value::Null | Value::Object(_)) => {}
                 // Too common a word to be taken for TensorRT-LLM's whatever it holds.
@@ -138,18 +186,18 @@ fn candidates<'a>(sources: &QuantSources<'a>) -> Result<Vec<Candidate<'a>>, Chec
     let files = [sources.hf_quant_config, sources.quantization_config];
     for document in files.into_iter().flatten() {
         if let Some(object) = document.value.as_object() {
-            found.push(Candidate { source: document.file_name(), object, is_file: true });
+            found.push(Candidate::file(document, object));
         }
     }
     Ok(found)
 }
 
 fn read_flavor(candidate: &Candidate<'_>, findings: &mut Findings) -> Option<Flavor> {
-    const KEY: &str = "fp8_dtype_flavor";
     let source = &candidate.source;
     // In a file of its own, both the file and what it calls `quantization` are the top level.
-    let wrapped = candidate.object.get("quantization").filter(|_| candidate.is_file).and_then(|q| q.get(KEY));
-    match candidate.object.get(KEY).or(wrapped) {
+    let wrapped =
+        candidate.object.get("quantization").filter(|_| candidate.is_file).and_then(|q| q.get(FLAVOR_KEY));
+    match candidate.object.get(FLAVOR_KEY).or(wrapped) {
         Some(Value::String(name)) if name == Flavor::E4m3fn.name() => return Some(Flavor::E4m3fn),
         Some(Value::String(name)) if name == Flavor::E4m3fnuz.name() => return Some(Flavor::E4m3fnuz),
         None | Some(Value::Null) => {}
@@ -157,17 +205,21 @@ fn read_flavor(candidate: &Candidate<'_>, findings: &mut Findings) -> Option<Fla
             FindingCode::FlavorUnknown,
             None,
             format!(
-                "{source}: {KEY} is {other}; known are \"float8_e4m3fn\" and \"float8_e4m3fnuz\", so it is ignored"
+                "{source}: {FLAVOR_KEY} is {other}; known are \"float8_e4m3fn\" and \"float8_e4m3fnuz\", so it is ignored"
             ),
         ),
     }
-    let nested =
-        candidate.object.iter().find(|(_, value)| value.get(KEY).is_some_and(|flavor| !flavor.is_null()));
+    let nested = candidate
+        .object
+        .iter()
+        .find(|(_, value)| value.get(FLAVOR_KEY).is_some_and(|flavor| !flavor.is_null()));
     if let Some((key, _)) = nested {
         findings.warn(
             FindingCode::FlavorMisplaced,
             None,
-            format!("{source}: {KEY} stands under {key}; it counts only at the top level, so it is ignored"),
+            format!(
+                "{source}: {FLAVOR_KEY} stands under {key}; it counts only at the top level, so it is ignored"
+            ),
         );
     }
     None

@@ -59,11 +59,7 @@ impl Shard {
 pub(crate) fn open_shards(folder: &Path, findings: &mut Findings) -> Result<Vec<Shard>, CheckpointError> {
     let files = list_files(folder)?;
     let weights: Vec<&PathBuf> = files.iter().filter(|f| has_suffix(f, ".safetensors")).collect();
-    let index = ["model.safetensors.index.json", "consolidated.safetensors.index.json"]
-        .iter()
-        .find_map(|name| files.iter().find(|f| has_suffix(f, name)))
-        .or_else(|| files.iter().find(|f| has_suffix(f, ".safetensors.index.json")));
-    if let Some(index) = index {
+    if let Some(index) = find_index(&files) {
         let map = WeightMap::read(index)?;
         let shards = open_all(&map.paths(folder)?)?;
         check_against_index(&map, &shards, findings)?;
@@ -76,6 +72,14 @@ pub(crate) fn open_shards(folder: &Path, findings: &mut Findings) -> Result<Vec<
     let shards = open_all(&chosen)?;
     refuse_repeated_names(&shards)?;
     Ok(shards)
+}
+
+/// The shard index that counts.
+pub(crate) fn find_index(files: &[PathBuf]) -> Option<&PathBuf> {
+    ["model.safetensors.index.json", "consolidated.safetensors.index.json"]
+        .iter()
+        .find_map(|name| files.iter().find(|f| has_suffix(f, name)))
+        .or_else(|| files.iter().find(|f| has_suffix(f, ".safetensors.index.json")))
 }
 
 /// The plain files of the folder, sorted by name so that everything after is deterministic.

@@ -8,6 +8,8 @@ use gaudi_kv::checkpoint::TensorParallel;
 use gaudi_kv::device::emulated::Mode;
 use gaudi_kv::scales::{CacheDtypeRequest, MlaScale, Options, QMissing, SkipLayer};
 
+use super::calibrate::CalibrateArguments;
+use super::convert_args::ConvertArguments;
 use super::device::Device;
 
 /// FP8 KV caches for Intel Gaudi.
@@ -39,6 +41,17 @@ pub(super) enum Command {
                             adjustment."
     )]
     Check(CheckArguments),
+    /// Measure KV scales from captured activations and write them into a copy of the model
+    #[command(
+        after_help = "Exit codes: 0 fine, 1 the model has errors, 2 bad usage, unreadable or unusable input."
+    )]
+    Calibrate(CalibrateArguments),
+    /// Rewrite a checkpoint for a device's FP8 range, so that it loads without adjustment
+    #[command(
+        after_help = "Exit codes: 0 converted or nothing to do, 1 the model has errors, 2 bad usage, unreadable input or \
+                            a full disk.\nA run that was killed is taken up by the same command."
+    )]
+    Convert(ConvertArguments),
     /// List the Gaudis of this machine, and what the SynapseAI library says of them
     #[command(
         after_help = "Exit codes: 0 whatever there is and answers, 2 a library that was named cannot be used, or it \
@@ -139,6 +152,22 @@ pub(super) struct InspectOptions {
     /// Warnings count as errors
     #[arg(long)]
     pub(super) strict: bool,
+}
+
+/// A device that something is made for.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum Target {
+    Gaudi2,
+    Gaudi3,
+}
+
+impl From<Target> for Generation {
+    fn from(target: Target) -> Self {
+        match target {
+            Target::Gaudi2 => Self::Gaudi2,
+            Target::Gaudi3 => Self::Gaudi3,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

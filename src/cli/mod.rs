@@ -1,8 +1,12 @@
 //! The command line: arguments, output for people and for programs, exit codes.
 
 mod args;
+mod calibrate;
+mod calibrate_table;
 mod check;
 mod check_table;
+mod convert;
+mod convert_args;
 mod device;
 mod devices;
 mod display;
@@ -39,6 +43,10 @@ enum CommandError {
     Checkpoint(#[from] gaudi_kv::checkpoint::CheckpointError),
     #[error(transparent)]
     Check(#[from] gaudi_kv::check::CheckError),
+    #[error(transparent)]
+    Calibrate(#[from] gaudi_kv::calibrate::CalibrateError),
+    #[error(transparent)]
+    Convert(#[from] gaudi_kv::convert::ConvertError),
     #[cfg(feature = "hpu")]
     #[error(transparent)]
     Hpu(#[from] gaudi_kv::device::hpu::HpuError),
@@ -58,16 +66,23 @@ pub fn run() -> ExitCode {
     let result = match &arguments.command {
         Command::Inspect(inspect) => inspect::run(inspect, arguments.quiet > 0),
         Command::Check(check) => check::run(check, arguments.quiet > 0),
+        Command::Calibrate(calibrate) => calibrate::run(calibrate, arguments.quiet > 0),
+        Command::Convert(convert) => convert::run(convert, arguments.quiet > 0),
         Command::Devices(devices) => devices::run(devices),
     };
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::ModelHasErrors) => ExitCode::from(1),
         Err(error) => {
-            anstream::eprintln!("{}error:{} {error}", style::ERROR.render(), style::ERROR.render_reset());
+            print_error(&error);
             ExitCode::from(2)
         }
     }
+}
+
+/// Says on stderr why there is no result.
+fn print_error(error: &dyn std::error::Error) {
+    anstream::eprintln!("{}error:{} {error}", style::ERROR.render(), style::ERROR.render_reset());
 }
 
 /// Writes a result to stdout. A reader that has left, as `head` does, is no error.

@@ -1,5 +1,6 @@
 //! Why a device could not do its work.
 
+use super::StorageDtype;
 use crate::fp8::Fp8Error;
 use crate::mme::MmeError;
 
@@ -12,6 +13,14 @@ pub enum DeviceError {
     OutOfMemory {
         /// The size asked for.
         bytes: usize,
+    },
+    /// Memory of another size or type than the plane that is to lie in it.
+    #[error("memory of {} {} elements for a cache plane of {} {}", found.0, found.1.name(), expected.0, expected.1.name())]
+    PlaneMemory {
+        /// Elements of the memory, and their type.
+        found: (usize, StorageDtype),
+        /// Those of the plane.
+        expected: (usize, StorageDtype),
     },
     /// A product that the matrix engine does not have.
     #[error(transparent)]
@@ -39,7 +48,7 @@ impl DeviceError {
         match self {
             #[cfg(feature = "hpu")]
             Self::Hpu(_) => true,
-            Self::OutOfMemory { .. } | Self::Mme(_) | Self::Fp8(_) => false,
+            Self::OutOfMemory { .. } | Self::PlaneMemory { .. } | Self::Mme(_) | Self::Fp8(_) => false,
         }
     }
 }

@@ -33,11 +33,14 @@ impl StorageDtype {
     }
 }
 
-/// A plane: `[num_blocks + 1, block_size_tokens, heads, dim]`, row-major. The block behind the last is the pad block.
+/// A plane: `[num_blocks + 1, block_size_tokens, heads, dim]`, row-major. The block behind the last is the pad block;
+/// memory that an engine laid out may have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PlaneLayout {
     /// Blocks that hold tokens; the pad block comes on top.
     pub num_blocks: usize,
+    /// Whether there is a pad block.
+    pub has_pad_block: bool,
     /// Tokens of a block.
     pub block_size_tokens: usize,
     /// Heads of a token.
@@ -49,13 +52,20 @@ pub struct PlaneLayout {
 }
 
 impl PlaneLayout {
-    /// The id of the pad block, which takes the writes of padding rows.
+    /// All blocks, the pad block included.
+    #[must_use]
+    pub const fn blocks(&self) -> usize {
+        self.num_blocks + self.has_pad_block as usize
+    }
+
+    /// The id behind the last block that holds tokens: of the pad block, which takes the writes of padding rows, where
+    /// there is one.
     #[must_use]
     pub const fn pad_block(&self) -> usize {
         self.num_blocks
     }
 
-    /// The first slot of the pad block.
+    /// The slot behind the last one that holds a token: the pad block's first, where there is one.
     #[must_use]
     pub const fn pad_slot(&self) -> usize {
         self.num_blocks * self.block_size_tokens
@@ -64,7 +74,7 @@ impl PlaneLayout {
     /// Slots of the plane, those of the pad block included.
     #[must_use]
     pub const fn slots(&self) -> usize {
-        (self.num_blocks + 1) * self.block_size_tokens
+        self.blocks() * self.block_size_tokens
     }
 
     /// Elements of a token.

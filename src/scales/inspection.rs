@@ -46,7 +46,10 @@ pub struct Inspection {
     pub findings: Findings,
 }
 
-fn generation_name<S: Serializer>(generation: &Generation, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn generation_name<S: Serializer>(
+    generation: &Generation,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(generation.name())
 }
 

@@ -13,6 +13,7 @@ mod weights;
 pub use adjustment::{AdjustmentSource, SCALE_ADJUSTMENT_ENV, ScaleAdjustment, parse_scale_adjustment};
 pub use effective::Effective;
 pub use inspect::inspect;
+pub(crate) use inspection::generation_name;
 pub use inspection::{
     CacheDtype, Inspection, LayerReport, LayerScale, ModelReport, Numbers, Origin, QuantizationReport,
     TensorParallelReport,

@@ -364,7 +364,7 @@ fn messages_name_what_is_wrong() {
         mha_cache(2, DIMS, StorageDtype::Fp8).write(&device(), &ones(16), &ones(12), &[80]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "slot 80 at index 0 of the slot mapping; the cache has slots 0 to 79, its pad block included"
+        "slot 80 at index 0 of the slot mapping; the cache has slots 0 to 79, a pad block included"
     );
     let other = Emulated::new(Generation::Gaudi3, Mode::Exact);
     let error = mha_cache(2, DIMS, StorageDtype::Fp8).read(&other, &[0]).unwrap_err();

@@ -18,6 +18,7 @@ mod numbers;
 mod agreement;
 mod bits;
 mod errors;
+mod lent;
 mod prepared;
 mod public_bugs;
 mod shapes;

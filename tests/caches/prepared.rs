@@ -113,7 +113,7 @@ fn caches_of_other_blocks_are_refused() {
     for result in layers.decode(&batch, 0, 0) {
         assert_eq!(
             result.unwrap_err().to_string(),
-            "the batch is not prepared; the cache has 4 blocks of 16 tokens"
+            "the batch is not prepared; the cache has 5 blocks of 16 tokens, a pad block included"
         );
     }
     // The type of the elements is another matter.
@@ -123,7 +123,7 @@ fn caches_of_other_blocks_are_refused() {
         for result in Layers::new(geometry(blocks, size, StorageDtype::Fp8)).decode(&batch, 2, 2) {
             match result.unwrap_err() {
                 AttentionError::OtherBlocks { prepared, cache } => {
-                    assert_eq!((prepared, cache), (Some((4, 16)), (blocks, size)));
+                    assert_eq!((prepared, cache), (Some((5, 16)), (blocks + 1, size)));
                 }
                 other => panic!("{other}"),
             }
@@ -148,7 +148,7 @@ fn a_refused_batch_is_not_prepared() {
         let is_block = matches!(error, AttentionError::Cache(CacheError::Block { block: 5, last: 4 }));
         assert!(is_block || matches!(error, AttentionError::Batch { sequence: 0, .. }), "{error}");
         for result in layers.decode(&batch, 2, 2) {
-            assert!(matches!(result, Err(AttentionError::OtherBlocks { prepared: None, cache: (4, 16) })));
+            assert!(matches!(result, Err(AttentionError::OtherBlocks { prepared: None, cache: (5, 16) })));
         }
     }
 }

@@ -461,8 +461,14 @@ fn a_device_without_scales_cannot_have_an_fp8_cache() {
 fn a_head_without_a_scale_is_not_given_one() {
     // Below the caches, which refuse such a list: the device itself.
     let device = device(Generation::Gaudi2);
-    let layout =
-        PlaneLayout { num_blocks: 1, block_size_tokens: 16, heads: 2, dim: 3, dtype: StorageDtype::Fp8 };
+    let layout = PlaneLayout {
+        num_blocks: 1,
+        has_pad_block: true,
+        block_size_tokens: 16,
+        heads: 2,
+        dim: 3,
+        dtype: StorageDtype::Fp8,
+    };
     let mut plane = device.allocate(&layout).unwrap();
     let (short, ones) = (HeadScales::PerHead(vec![2.0]), vec![bf16::ONE; 6]);
     assert!(short.of(1).is_nan());

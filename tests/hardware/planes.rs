@@ -50,7 +50,7 @@ fn steps<D: Device>(device: &D, layout: &PlaneLayout, (quant, dequant): (&HeadSc
     let random = &mut Random::new(1);
     let mut plane = device.allocate(layout).unwrap();
     let blocks = |plane: &D::Plane| -> Vec<u8> {
-        (0..=layout.num_blocks).flat_map(|block| device.export_block(layout, plane, block).unwrap()).collect()
+        (0..layout.blocks()).flat_map(|block| device.export_block(layout, plane, block).unwrap()).collect()
     };
     let fresh = blocks(&plane);
     // Every slot but some of the last block, and some of them twice.
@@ -79,7 +79,8 @@ fn moved(device: &impl Device, dtype: StorageDtype) {
         // Below what fast kernels are trusted for.
         (5, (&heads, &of_heads)),
     ] {
-        let layout = PlaneLayout { num_blocks: 4, block_size_tokens: 16, heads: 3, dim, dtype };
+        let (num_blocks, block_size_tokens, heads) = (4, 16, 3);
+        let layout = PlaneLayout { num_blocks, has_pad_block: true, block_size_tokens, heads, dim, dtype };
         let (ours, theirs) = (steps(device, &layout, scales), steps(&emulated, &layout, scales));
         let what = |step: &str| format!("{step}, {dtype:?}, {dim} a head, {:?}", scales.0);
         same(&what("fresh blocks"), &ours.fresh, &theirs.fresh);

@@ -218,8 +218,14 @@ fn what_could_not_be_given_back_is_reported_by_the_next_call() {
     let fault = [("SYNAPSE_EMU_FAULT", "fail=synDeviceFree:1")];
     each("faults::what_could_not_be_given_back_is_reported_by_the_next_call", &[&fault], || {
         let device = process::open();
-        let layout =
-            PlaneLayout { num_blocks: 1, block_size_tokens: 16, heads: 1, dim: 8, dtype: StorageDtype::Bf16 };
+        let layout = PlaneLayout {
+            num_blocks: 1,
+            has_pad_block: true,
+            block_size_tokens: 16,
+            heads: 1,
+            dim: 8,
+            dtype: StorageDtype::Bf16,
+        };
         drop(device.allocate(&layout).unwrap());
         let Err(DeviceError::Hpu(error)) = device.allocate(&layout) else { panic!("no report") };
         let HpuError::NotReleased { failures } = &*error else { panic!("{error}") };

@@ -31,6 +31,7 @@ fn a_process_holds_one_device() {
         // A plane keeps the device.
         let layout = gaudi_kv::device::PlaneLayout {
             num_blocks: 1,
+            has_pad_block: true,
             block_size_tokens: 16,
             heads: 1,
             dim: 4,

@@ -11,7 +11,7 @@ use crate::process::{MACHINES, each, open};
 const DTYPES: [StorageDtype; 3] = [StorageDtype::Fp8, StorageDtype::Bf16, StorageDtype::F32];
 
 fn layout(dtype: StorageDtype) -> PlaneLayout {
-    PlaneLayout { num_blocks: 4, block_size_tokens: 16, heads: 3, dim: 5, dtype }
+    PlaneLayout { num_blocks: 4, has_pad_block: true, block_size_tokens: 16, heads: 3, dim: 5, dtype }
 }
 
 /// Ordinary numbers, and some of each kind that is not; every NaN a quiet one.
@@ -103,6 +103,7 @@ fn more_rows_than_one_launch_takes() {
         let emulated = Emulated::new(device.generation(), Mode::Exact);
         let layout = PlaneLayout {
             num_blocks: 40,
+            has_pad_block: true,
             block_size_tokens: 128,
             heads: 1,
             dim: 2,

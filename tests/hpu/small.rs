@@ -9,8 +9,14 @@ use gaudi_kv::device::{
 };
 use half::bf16;
 
-const LAYOUT: PlaneLayout =
-    PlaneLayout { num_blocks: 2, block_size_tokens: 16, heads: 1, dim: 4, dtype: StorageDtype::Fp8 };
+const LAYOUT: PlaneLayout = PlaneLayout {
+    num_blocks: 2,
+    has_pad_block: true,
+    block_size_tokens: 16,
+    heads: 1,
+    dim: 4,
+    dtype: StorageDtype::Fp8,
+};
 
 fn numbers(len: usize) -> Vec<bf16> {
     (0..len).map(|number| bf16::from_f32((number as f32 * 0.37 - 1.0).sin())).collect()

@@ -68,6 +68,35 @@ pub(super) fn read(
     Ok(found)
 }
 
+/// Reads measurement files of all ranks: what each of them saw, by layer. Scale files are refused, and so are files of
+/// some ranks only, because what the others saw would be missing.
+pub(super) fn read_measurements(paths: &[PathBuf]) -> Result<Vec<SidecarScale>, CheckpointError> {
+    let mut ranks: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for path in paths {
+        let document = read_object(path)?;
+        match document.value.get("Mode").and_then(Value::as_str) {
+            Some("DynamicRange") => found.extend(read_nodes(&document)?),
+            other => {
+                let reason = format!("{other:?}; measurements have \"DynamicRange\"");
+                return Err(CheckpointError::key(path, "Mode", reason));
+            }
+        }
+        if let Some((rank, world)) = rank_and_world(&document.file_name()) {
+            ranks.entry(world).or_default().insert(rank);
+        }
+    }
+    for (world, ranks) in ranks {
+        if let (Some(path), true) = (paths.first(), ranks.len() < world) {
+            let reason = format!(
+                "measurements of {world} ranks: only those of rank {ranks:?} are given, and each saw only its own heads"
+            );
+            return Err(CheckpointError::json(path, reason));
+        }
+    }
+    Ok(found)
+}
+
 /// The file of this rank where the files were made for this number of ranks, else all of them.
 fn ranks_to_read(documents: &[Document], tensor_parallel: TensorParallel) -> Vec<&Document> {
     let own: Vec<&Document> = documents

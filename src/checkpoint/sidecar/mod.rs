@@ -3,10 +3,11 @@
 mod inc;
 mod table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::json::read_object;
 use super::names::Role;
+use super::shards::list_files;
 use super::{CheckpointError, FindingCode, Findings};
 
 /// Where a number of a sidecar file comes from and what it is.
@@ -74,8 +75,40 @@ impl SidecarFiles {
         found
     }
 
+    /// Tables of KV scales.
+    pub(crate) fn tables(&self) -> &[PathBuf] {
+        &self.tables
+    }
+
+    /// INC's scale files, and those of its `.npz` files whose names say that they hold scales. Measurements are not
+    /// among them.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(crate) fn inc_scales(&self) -> Result<Vec<String>, CheckpointError> {
+        let names_a_method = |name: &&String| {
+            let rest = name.split_once("hooks_maxabs_").map_or("", |(_, rest)| rest);
+            rest.starts_with(|first: char| !first.is_ascii_digit())
+        };
+        let mut found: Vec<String> = self.npz.iter().filter(names_a_method).cloned().collect();
+        for path in &self.inc {
+            let document = read_object(path)?;
+            if document.value.get("Mode").and_then(serde_json::Value::as_str) == Some("Scale") {
+                found.push(document.file_name());
+            }
+        }
+        Ok(found)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.inc.is_empty()
+    }
+
+    /// Their names.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let paths = self.tables.iter().chain(&self.inc);
+        let names = paths.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        names.chain(self.npz.iter().cloned()).collect()
     }
 
     /// Reads all of them.
@@ -96,6 +129,18 @@ impl SidecarFiles {
         scales.extend(inc::read(&self.inc, tensor_parallel, findings)?);
         Ok(scales)
     }
+}
+
+/// Reads the measurements (amax) that INC made, from one file or from those of a folder.
+pub(crate) fn read_inc_measurements(path: &Path) -> Result<Vec<SidecarScale>, CheckpointError> {
+    let metadata = std::fs::metadata(path).map_err(|e| CheckpointError::io(path, e))?;
+    let paths =
+        if metadata.is_dir() { SidecarFiles::find(&list_files(path)?).inc } else { vec![path.to_owned()] };
+    if paths.is_empty() {
+        let reason = "holds no *hooks_maxabs*.json, which INC writes (an .npz is not read)".to_owned();
+        return Err(CheckpointError::NotAModel { path: path.to_owned(), reason });
+    }
+    inc::read_measurements(&paths)
 }
 
 /// A JSON number, or one of Python's constants.

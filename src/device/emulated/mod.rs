@@ -3,6 +3,7 @@
 mod attention;
 mod fast;
 mod head_rows;
+mod memory;
 mod products;
 mod project;
 mod query;
@@ -24,6 +25,7 @@ use crate::Generation;
 
 use attention::{Attend, Side};
 use head_rows::{HeadRows, QuantizedRows};
+pub use memory::{LentMemory, PlaneMemory};
 use products::Products;
 #[cfg(feature = "hpu")]
 pub(super) use query::quant_by_amax;

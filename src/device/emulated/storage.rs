@@ -3,33 +3,48 @@
 use half::bf16;
 use half::slice::HalfFloatSliceExt;
 
+use super::PlaneMemory;
 use super::head_rows::{quantize_rows, set_quantizers};
 use super::workspace;
 use crate::Generation;
 use crate::device::{DeviceError, HeadScales, PlaneLayout, StorageDtype};
 use crate::fp8::{Dequantizer, Format};
 
-/// A plane's elements, `[num_blocks + 1, block_size_tokens, heads, dim]`.
+/// A plane's elements, `[num_blocks + 1, block_size_tokens, heads, dim]`; without the one where there is no pad block.
 #[derive(Debug)]
 pub enum EmulatedPlane {
     /// The generation's e4m3 codes.
-    Fp8(Vec<u8>),
+    Fp8(PlaneMemory<u8>),
     /// bfloat16 values.
-    Bf16(Vec<bf16>),
+    Bf16(PlaneMemory<bf16>),
     /// bfloat16 values, widened.
-    F32(Vec<f32>),
+    F32(PlaneMemory<f32>),
 }
 
 /// Zeros, or an error where the memory cannot be had.
-fn zeros<T: Clone + Default>(len: usize) -> Result<Vec<T>, DeviceError> {
+fn zeros<T: Clone + Default>(len: usize) -> Result<PlaneMemory<T>, DeviceError> {
     let mut values = Vec::new();
     let bytes = len.saturating_mul(size_of::<T>());
     values.try_reserve_exact(len).map_err(|_| DeviceError::OutOfMemory { bytes })?;
     values.resize(len, T::default());
-    Ok(values)
+    Ok(PlaneMemory::Owned(values))
 }
 
 impl EmulatedPlane {
+    /// This plane, after a check that `layout` describes it. What it holds stays.
+    ///
+    /// # Errors
+    /// The layout has another number of elements, or another type.
+    pub fn checked(self, layout: &PlaneLayout) -> Result<Self, DeviceError> {
+        let found = match &self {
+            Self::Fp8(codes) => (codes.len(), StorageDtype::Fp8),
+            Self::Bf16(values) => (values.len(), StorageDtype::Bf16),
+            Self::F32(values) => (values.len(), StorageDtype::F32),
+        };
+        let expected = (layout.slots() * layout.row(), layout.dtype);
+        if found == expected { Ok(self) } else { Err(DeviceError::PlaneMemory { found, expected }) }
+    }
+
     pub(super) fn allocate(layout: &PlaneLayout) -> Result<Self, DeviceError> {
         let len = layout.slots() * layout.row();
         Ok(match layout.dtype {

@@ -337,8 +337,8 @@ pub(super) fn prefill(
     let dtype = if kernel.fp8.is_some() { StorageDtype::Fp8 } else { StorageDtype::Bf16 };
     let blocks = buckets::keys(keys)? / PREFILL_BLOCK_TOKENS;
     let layout = |dim| PlaneLayout {
-        // The pad block is one like the others here.
-        num_blocks: blocks - 1,
+        num_blocks: blocks,
+        has_pad_block: false,
         block_size_tokens: PREFILL_BLOCK_TOKENS,
         heads: kernel.num_kv_heads,
         dim,

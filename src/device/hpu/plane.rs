@@ -3,7 +3,7 @@
 use super::synapse::DeviceMemory;
 use crate::device::PlaneLayout;
 
-/// A plane's elements, `[num_blocks + 1, block_size_tokens, heads, dim]`, and one token of zeros behind them, which is
+/// A plane's elements, `[blocks, block_size_tokens, heads, dim]`, and one token of zeros behind them, which is
 /// never written: what keys that are not there are gathered from.
 #[derive(Debug)]
 pub struct HpuPlane {

@@ -119,6 +119,7 @@ impl Case {
         let plane = |dim: usize, quant: &HeadScales, values: &mut dyn FnMut(usize) -> Vec<bf16>| {
             let layout = PlaneLayout {
                 num_blocks,
+                has_pad_block: true,
                 block_size_tokens: size,
                 heads: self.kv_heads,
                 dim,

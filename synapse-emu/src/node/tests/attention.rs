@@ -79,6 +79,7 @@ fn by_device(generation: Generation, case: &Case, q: &[bf16], [k, v]: [&[bf16]; 
     let device = Emulated::new(generation, Mode::Exact);
     let layout = PlaneLayout {
         num_blocks: NUM_BLOCKS,
+        has_pad_block: true,
         block_size_tokens: BLOCK,
         heads: KV_HEADS,
         dim: DIM,
@@ -87,8 +88,7 @@ fn by_device(generation: Generation, case: &Case, q: &[bf16], [k, v]: [&[bf16]; 
     let (mut key, mut value) = (device.allocate(&layout).unwrap(), device.allocate(&layout).unwrap());
     device.write(&layout, &mut key, k, &slots(), &case.key[0]).unwrap();
     device.write(&layout, &mut value, v, &slots(), &case.value[0]).unwrap();
-    let sequence =
-        DecodeSequence { first_token: 0, tokens: TOKENS, context_tokens: CONTEXT, blocks: &BLOCKS };
+    let sequence = DecodeSequence { first_token: 0, tokens: TOKENS, context_tokens: CONTEXT, first_block: 0 };
     let kernel = DecodeKernel {
         q,
         num_heads: KV_HEADS * GROUP,
@@ -106,6 +106,7 @@ fn by_device(generation: Generation, case: &Case, q: &[bf16], [k, v]: [&[bf16]; 
             sinks: case.sinks.as_deref(),
         },
         sequences: &[sequence],
+        blocks: &BLOCKS,
     };
     let mut out = vec![0.0; TOKENS * KV_HEADS * GROUP * DIM];
     device.decode(&kernel, &mut out).unwrap();

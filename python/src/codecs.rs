@@ -1,0 +1,101 @@
+//! FP8 codecs.
+
+use gaudi_kv::fp8::{Dequantizer, Format, Quantizer, Rerange, bf16_from_f32_slice};
+use pyo3::prelude::*;
+
+use crate::array::{Array, Element};
+use crate::call::work;
+use crate::device::generation;
+use crate::error::Failure;
+use crate::lease::{Operands, View, ViewMut};
+
+/// Checks that an output has the shape of its input.
+fn same_shape(x: &Array, out: &Array) -> Result<(), Failure> {
+    if x.shape == out.shape {
+        return Ok(());
+    }
+    let message = format!("{} has the shape {:?}, {} {:?}", x.what, x.shape, out.what, out.shape);
+    Err(Failure::Shape(message))
+}
+
+/// `out = fp8(x * quant)`.
+#[pyfunction]
+#[pyo3(signature = (x, quant, generation, out))]
+pub(crate) fn quant_fp8(
+    py: Python<'_>,
+    x: &Bound<'_, PyAny>,
+    quant: f32,
+    generation: &str,
+    out: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let quantizer = Quantizer::kv_cache(self::generation(generation)?, quant).map_err(Failure::from)?;
+    let (x, out) = (Array::of("x", x)?, Array::of("out", out)?);
+    same_shape(&x, &out)?;
+    let mut operands = Operands::default();
+    let codes: ViewMut<u8> = operands.write(&out)?;
+    if x.element == Element::F32 {
+        let x: View<f32> = operands.read(&x)?;
+        return work(py, operands, |lease, _| {
+            Ok(quantizer.quant_f32(lease.slice(x), lease.slice_mut(codes))?)
+        });
+    }
+    let x = operands.read(&x)?;
+    work(py, operands, |lease, _| Ok(quantizer.quant_bf16(lease.slice(x), lease.slice_mut(codes))?))
+}
+
+/// `out = value(code) * dequant`.
+#[pyfunction]
+#[pyo3(signature = (codes, dequant, generation, out))]
+pub(crate) fn dequant_fp8(
+    py: Python<'_>,
+    codes: &Bound<'_, PyAny>,
+    dequant: f32,
+    generation: &str,
+    out: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let format = Format::kv_cache(self::generation(generation)?);
+    let dequantizer = Dequantizer::new(format, dequant).map_err(Failure::from)?;
+    let (codes, out) = (Array::of("codes", codes)?, Array::of("out", out)?);
+    same_shape(&codes, &out)?;
+    let mut operands = Operands::default();
+    let codes: View<u8> = operands.read(&codes)?;
+    if out.element == Element::F32 {
+        let out = operands.write(&out)?;
+        return work(py, operands, |lease, _| {
+            Ok(dequantizer.dequant_f32(lease.slice(codes), lease.slice_mut(out))?)
+        });
+    }
+    let out = operands.write(&out)?;
+    work(py, operands, |lease, _| Ok(dequantizer.dequant_bf16(lease.slice(codes), lease.slice_mut(out))?))
+}
+
+/// Rewrites e4m3 codes in place for the range of another generation, with half or twice each value. Returns how many
+/// codes are exact, rounded, flushed to zero, saturated, NaN.
+#[pyfunction]
+#[pyo3(signature = (codes, to))]
+pub(crate) fn rerange(
+    py: Python<'_>,
+    codes: &Bound<'_, PyAny>,
+    to: &str,
+) -> PyResult<(u64, u64, u64, u64, u64)> {
+    let rerange = match generation(to)? {
+        gaudi_kv::Generation::Gaudi2 => Rerange::halve_for_gaudi2(),
+        gaudi_kv::Generation::Gaudi3 => Rerange::double_from_gaudi2(),
+    };
+    let codes = Array::of("codes", codes)?;
+    let mut operands = Operands::default();
+    let codes = operands.write(&codes)?;
+    let counts = work(py, operands, |lease, _| Ok(rerange.apply(lease.slice_mut(codes))))?;
+    Ok((counts.exact, counts.rounded, counts.flushed, counts.saturated, counts.nan))
+}
+
+/// Rounds float32 to bfloat16, as the device does.
+#[pyfunction]
+#[pyo3(signature = (x, out))]
+pub(crate) fn round_bf16(py: Python<'_>, x: &Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+    let (x, out) = (Array::of("x", x)?, Array::of("out", out)?);
+    same_shape(&x, &out)?;
+    let mut operands = Operands::default();
+    let (x, out) = (operands.read(&x)?, operands.write(&out)?);
+    work(py, operands, |lease, _| Ok(bf16_from_f32_slice(lease.slice(x), lease.slice_mut(out))?))
+}

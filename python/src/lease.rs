@@ -1,0 +1,167 @@
+#![allow(unsafe_code, reason = "slices are made from the addresses of arrays that Python owns")]
+//! The memory of a call: no two calls of this module change and use the same bytes at the same time.
+//!
+//! A call claims the memory of all its arrays at once and waits while another call has what it needs. So Rust's rule for
+//! `&mut` holds between calls of different threads, which run without the interpreter's lock. Code outside this module
+//! that changes an array during a call races with it, as with any function that releases the lock; the package's
+//! documentation says so.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::array::{Array, Plain};
+use crate::error::Failure;
+
+#[derive(Debug, Clone, PartialEq)]
+struct Claim {
+    what: &'static str,
+    bytes: Range<usize>,
+    is_write: bool,
+    /// A child process starts with the claims of its parent's threads, which it has not.
+    process: u32,
+}
+
+impl Claim {
+    fn conflicts(&self, other: &Self) -> bool {
+        let overlaps = self.bytes.start < other.bytes.end && other.bytes.start < self.bytes.end;
+        overlaps && (self.is_write || other.is_write) && self.process == other.process
+    }
+}
+
+static HELD: Mutex<Vec<Claim>> = Mutex::new(Vec::new());
+static FREED: Condvar = Condvar::new();
+
+fn held() -> MutexGuard<'static, Vec<Claim>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An array to read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<T> {
+    address: usize,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+/// An array to write. It gives its slice away once.
+#[derive(Debug)]
+pub(crate) struct ViewMut<T>(View<T>);
+
+/// The arrays that a call is about to use.
+#[derive(Debug, Default)]
+pub(crate) struct Operands {
+    claims: Vec<Claim>,
+}
+
+impl Operands {
+    /// An array that is read.
+    ///
+    /// # Errors
+    /// Its elements are of another type.
+    pub(crate) fn read<T: Plain>(&mut self, array: &Array) -> Result<View<T>, Failure> {
+        array.expect(T::ELEMENT)?;
+        self.claim(array, false);
+        Ok(View { address: array.address, len: array.len(), element: PhantomData })
+    }
+
+    /// An array that is written.
+    ///
+    /// # Errors
+    /// Its elements are of another type, or it is read-only.
+    pub(crate) fn write<T: Plain>(&mut self, array: &Array) -> Result<ViewMut<T>, Failure> {
+        if !array.is_writable {
+            return Err(Failure::Dtype(format!("{} is read-only", array.what)));
+        }
+        array.expect(T::ELEMENT)?;
+        self.claim(array, true);
+        Ok(ViewMut(View { address: array.address, len: array.len(), element: PhantomData }))
+    }
+
+    /// Memory that is used otherwise, such as a cache's.
+    pub(crate) fn claim(&mut self, array: &Array, is_write: bool) {
+        let bytes = array.address..array.address + array.len() * array.element.bytes();
+        if !bytes.is_empty() {
+            self.claims.push(Claim { what: array.what, bytes, is_write, process: std::process::id() });
+        }
+    }
+
+    /// # Errors
+    /// Arrays of this call overlap and one of them is written.
+    pub(crate) fn check_overlap(&self) -> Result<(), Failure> {
+        for (number, claim) in self.claims.iter().enumerate() {
+            if let Some(other) = self.claims[..number].iter().find(|other| claim.conflicts(other)) {
+                let message = format!("{} and {} overlap in memory", other.what, claim.what);
+                return Err(Failure::Shape(message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until no other call uses the memory otherwise, then holds it. To be called without the interpreter's lock.
+    ///
+    /// # Errors
+    /// Arrays of this call overlap and one of them is written.
+    pub(crate) fn lease(self) -> Result<Lease, Failure> {
+        self.check_overlap()?;
+        let is_in_use =
+            |held: &[Claim]| held.iter().any(|held| self.claims.iter().any(|c| c.conflicts(held)));
+        let mut held = held();
+        while is_in_use(&held) {
+            held = FREED.wait(held).unwrap_or_else(PoisonError::into_inner);
+        }
+        held.extend_from_slice(&self.claims);
+        drop(held);
+        Ok(Lease { claims: self.claims })
+    }
+}
+
+/// Memory that this call may use until the lease ends.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    claims: Vec<Claim>,
+}
+
+impl Lease {
+    fn covers<T: Plain>(&self, view: &View<T>, is_write: bool) -> bool {
+        let bytes = view.address..view.address + view.len * size_of::<T>();
+        view.len == 0 || self.claims.iter().any(|claim| claim.bytes == bytes && claim.is_write == is_write)
+    }
+
+    /// The elements of an array of this call.
+    pub(crate) fn slice<T: Plain>(&self, view: View<T>) -> &[T] {
+        assert!(self.covers(&view, false), "the array belongs to another call");
+        if view.len == 0 {
+            return &[];
+        }
+        // SAFETY: `Array` found `len` contiguous, aligned elements at the address, and a `Plain` type takes any bits.
+        // The object lives, because its caller holds it for the length of the call, and keeps its memory: NumPy
+        // refuses to resize an array that others refer to. No slice of this module changes the memory while the
+        // lease, which covers it, exists.
+        unsafe { std::slice::from_raw_parts(view.address as *const T, view.len) }
+    }
+
+    /// The elements of an array of this call, to write.
+    #[allow(clippy::mut_from_ref, reason = "the view is consumed, and the lease keeps every other one away")]
+    pub(crate) fn slice_mut<T: Plain>(&self, view: ViewMut<T>) -> &mut [T] {
+        assert!(self.covers(&view.0, true), "the array belongs to another call");
+        if view.0.len == 0 {
+            return &mut [];
+        }
+        // SAFETY: as in `slice`. The view is the only one of this memory in its call, is consumed here, and the lease
+        // keeps every other call from the memory.
+        unsafe { std::slice::from_raw_parts_mut(view.0.address as *mut T, view.0.len) }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut held = held();
+        for claim in &self.claims {
+            if let Some(at) = held.iter().position(|held| held == claim) {
+                held.swap_remove(at);
+            }
+        }
+        FREED.notify_all();
+    }
+}

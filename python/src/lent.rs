@@ -1,0 +1,125 @@
+#![allow(unsafe_code, reason = "planes lie in tensors that Python owns")]
+//! Cache planes in the memory of an engine's tensors.
+
+use gaudi_kv::cache::CacheError;
+use gaudi_kv::device::emulated::{EmulatedPlane, LentMemory, PlaneMemory};
+use gaudi_kv::device::{PlaneLayout, StorageDtype};
+use half::bf16;
+use pyo3::prelude::*;
+
+use crate::array::{Array, Element, Plain};
+use crate::error::Failure;
+use crate::lease::Operands;
+
+/// A tensor that a plane lies in.
+#[derive(Debug)]
+pub(crate) struct LentTensor {
+    object: Py<PyAny>,
+    array: Array,
+}
+
+impl LentTensor {
+    /// # Errors
+    /// It is no array that can hold a plane.
+    pub(crate) fn of(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let array = Array::of(what, object)?;
+        if !array.is_writable {
+            return Err(Failure::Dtype(format!("{what} is read-only")).into());
+        }
+        Ok(Self { array, object: object.clone().unbind() })
+    }
+
+    /// Which operand it was.
+    pub(crate) fn what(&self) -> &'static str {
+        self.array.what
+    }
+
+    /// Its shape.
+    pub(crate) fn shape(&self) -> &[usize] {
+        &self.array.shape
+    }
+
+    /// How a plane in it is stored.
+    ///
+    /// # Errors
+    /// No plane is stored so.
+    pub(crate) fn dtype(&self) -> Result<StorageDtype, Failure> {
+        match self.array.element {
+            Element::Code => Ok(StorageDtype::Fp8),
+            Element::Bf16 => Ok(StorageDtype::Bf16),
+            Element::F32 => Ok(StorageDtype::F32),
+            other => Err(Failure::Dtype(format!(
+                "{} is {}; a cache plane is uint8 or float8_e4m3fn, bfloat16 (in NumPy its bits as uint16), or float32",
+                self.array.what,
+                other.name()
+            ))),
+        }
+    }
+
+    /// A plane in its memory. To be used only while a lease has what [`claim`](Self::claim) asks for.
+    pub(crate) fn plane(&self, layout: &PlaneLayout) -> Result<EmulatedPlane, CacheError> {
+        let (address, len) = (self.array.address, self.array.len());
+        let plane = match layout.dtype {
+            StorageDtype::Fp8 => {
+                EmulatedPlane::Fp8(PlaneMemory::Lent(Box::new(Tensor::<u8>::at(address, len))))
+            }
+            StorageDtype::Bf16 => {
+                EmulatedPlane::Bf16(PlaneMemory::Lent(Box::new(Tensor::<bf16>::at(address, len))))
+            }
+            StorageDtype::F32 => {
+                EmulatedPlane::F32(PlaneMemory::Lent(Box::new(Tensor::<f32>::at(address, len))))
+            }
+        };
+        Ok(plane.checked(layout)?)
+    }
+
+    /// Claims its memory for a call.
+    ///
+    /// # Errors
+    /// The tensor has other memory or another shape than when the cache was made.
+    pub(crate) fn claim(&self, py: Python<'_>, operands: &mut Operands, is_write: bool) -> PyResult<()> {
+        let now = Array::of(self.array.what, self.object.bind(py))?;
+        if now != self.array {
+            let what = self.array.what;
+            let message =
+                format!("{what} was resized or given other memory after the cache was made over it");
+            return Err(Failure::Shape(message).into());
+        }
+        operands.claim(&self.array, is_write);
+        Ok(())
+    }
+}
+
+/// Elements in the memory of a tensor.
+#[derive(Debug)]
+struct Tensor<T> {
+    elements: *mut T,
+    len: usize,
+}
+
+impl<T> Tensor<T> {
+    fn at(address: usize, len: usize) -> Self {
+        let elements = if len == 0 { std::ptr::dangling_mut() } else { address as *mut T };
+        Self { elements, len }
+    }
+}
+
+// SAFETY: the memory is the tensor's, not a thread's; who may use it when is a matter of the leases.
+unsafe impl<T: Plain> Send for Tensor<T> {}
+// SAFETY: a shared reference only reads.
+unsafe impl<T: Plain> Sync for Tensor<T> {}
+
+impl<T: Plain + std::fmt::Debug> LentMemory<T> for Tensor<T> {
+    fn elements(&self) -> &[T] {
+        // SAFETY: `Array` found `len` contiguous, aligned elements there, and a `Plain` type takes any bits. The cache
+        // holds the tensor, and before every use `LentTensor::claim` finds that it still has this memory; the lease of
+        // that call keeps writes of other calls away, and the cache's lock those of this plane.
+        unsafe { std::slice::from_raw_parts(self.elements, self.len) }
+    }
+
+    fn elements_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above; a call that changes a cache claims its tensors for writing, so the lease keeps every other
+        // use away.
+        unsafe { std::slice::from_raw_parts_mut(self.elements, self.len) }
+    }
+}

@@ -1,0 +1,294 @@
+//! The cache and the attention of MHA and GQA.
+
+use gaudi_kv::attention;
+use gaudi_kv::cache;
+use gaudi_kv::device::emulated::{Emulated, EmulatedPlane};
+use half::bf16;
+use pyo3::prelude::*;
+
+use crate::array::Array;
+use crate::batch::Batch;
+use crate::call::work;
+use crate::device::Device;
+use crate::error::Failure;
+use crate::geometry::{Allocation, lent_geometry};
+use crate::lease::{Operands, View};
+use crate::lent::LentTensor;
+use crate::output::Output;
+use crate::scale::{Options, Scale, attention_scales, plane_scale};
+use crate::slots::Slots;
+use crate::store::Store;
+
+/// Keys and values in planes of their own.
+#[pyclass(frozen, module = "gaudi_kv._native")]
+#[derive(Debug)]
+pub(crate) struct MhaCache {
+    num_kv_heads: usize,
+    head_dim: usize,
+    v_head_dim: usize,
+    store: Store<cache::MhaCache<EmulatedPlane>>,
+}
+
+#[pymethods]
+impl MhaCache {
+    /// An empty cache in memory of its own, with a pad block.
+    #[staticmethod]
+    #[pyo3(signature = (device, allocation, num_kv_heads, dims, scales))]
+    fn allocate(
+        device: &Device,
+        allocation: Allocation,
+        num_kv_heads: usize,
+        dims: (usize, usize),
+        scales: (Scale, Scale),
+    ) -> PyResult<Self> {
+        let (device, geometry) = (device.emulated, allocation.geometry()?);
+        let (k_scale, v_scale) = (plane_scale(scales.0), plane_scale(scales.1));
+        let cache = cache::MhaCache::new(&device, geometry, num_kv_heads, dims, (&k_scale, &v_scale));
+        let store = Store::new(device, geometry, Vec::new(), cache.map_err(Failure::from)?);
+        Ok(Self { num_kv_heads, head_dim: dims.0, v_head_dim: dims.1, store })
+    }
+
+    /// A cache in tensors of the caller, `[num_blocks, block_size, num_kv_heads, head_dim]` each.
+    #[staticmethod]
+    #[pyo3(signature = (device, key, value, scales))]
+    fn over(
+        py: Python<'_>,
+        device: &Device,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        scales: (Scale, Scale),
+    ) -> PyResult<Self> {
+        let (device, key, value) =
+            (device.emulated, LentTensor::of("key", key)?, LentTensor::of("value", value)?);
+        let (geometry, [num_kv_heads, head_dim]) = lent_geometry(&key)?;
+        let (value_geometry, [value_heads, v_head_dim]) = lent_geometry(&value)?;
+        if (value_geometry, value_heads) != (geometry, num_kv_heads) {
+            return Err(Failure::Shape(format!(
+                "the key plane is {:?} {}, the value plane {:?} {}; they may differ in head_dim only",
+                key.shape(),
+                geometry.dtype().name(),
+                value.shape(),
+                value_geometry.dtype().name()
+            ))
+            .into());
+        }
+        let mut operands = Operands::default();
+        for tensor in [&key, &value] {
+            tensor.claim(py, &mut operands, true)?;
+        }
+        operands.check_overlap()?;
+        let (k_scale, v_scale) = (plane_scale(scales.0), plane_scale(scales.1));
+        let cache = cache::MhaCache::over(
+            &device,
+            geometry,
+            num_kv_heads,
+            (head_dim, v_head_dim),
+            (&k_scale, &v_scale),
+            (|layout: &_| key.plane(layout), |layout: &_| value.plane(layout)),
+        );
+        let store = Store::new(device, geometry, vec![key, value], cache.map_err(Failure::from)?);
+        Ok(Self { num_kv_heads, head_dim, v_head_dim, store })
+    }
+
+    /// Stores keys and values at their slots.
+    #[pyo3(signature = (k, v, slot_mapping))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        k: &Bound<'_, PyAny>,
+        v: &Bound<'_, PyAny>,
+        slot_mapping: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let mut operands = Operands::default();
+        let (slots, tokens) = Slots::of(slot_mapping, &mut operands)?;
+        let k = self.rows("k", k, Some(tokens), self.head_dim)?;
+        let v = self.rows("v", v, Some(tokens), self.v_head_dim)?;
+        let (k, v): (View<bf16>, View<bf16>) = (operands.read(&k)?, operands.read(&v)?);
+        self.store.claim(py, &mut operands, true)?;
+        let (k_row, v_row) = (self.num_kv_heads * self.head_dim, self.num_kv_heads * self.v_head_dim);
+        work(py, operands, |lease, _| {
+            let kept = slots.kept(lease);
+            let (k, v) = (kept.rows(lease.slice(k), k_row), kept.rows(lease.slice(v), v_row));
+            let written = self.store.write().write(&self.store.device, &k, &v, &kept.slots);
+            Ok(written.map_err(|error| kept.blame(error))?)
+        })
+    }
+
+    /// Reads keys and values as bfloat16.
+    #[pyo3(signature = (slot_mapping, k_out, v_out))]
+    fn read(
+        &self,
+        py: Python<'_>,
+        slot_mapping: &Bound<'_, PyAny>,
+        k_out: &Bound<'_, PyAny>,
+        v_out: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let mut operands = Operands::default();
+        let (slots, tokens) = Slots::of(slot_mapping, &mut operands)?;
+        let k_out = self.rows("k_out", k_out, Some(tokens), self.head_dim)?;
+        let v_out = self.rows("v_out", v_out, Some(tokens), self.v_head_dim)?;
+        let (k_out, v_out) = (operands.write::<bf16>(&k_out)?, operands.write::<bf16>(&v_out)?);
+        self.store.claim(py, &mut operands, false)?;
+        work(py, operands, |lease, _| {
+            let (k, v) = self.store.read().read(&self.store.device, slots.all(lease))?;
+            lease.slice_mut(k_out).copy_from_slice(&k);
+            lease.slice_mut(v_out).copy_from_slice(&v);
+            Ok(())
+        })
+    }
+
+    /// Copies whole blocks, `(from, to)` pair by pair in order.
+    fn copy_blocks(&self, py: Python<'_>, pairs: Vec<(i32, i32)>) -> PyResult<()> {
+        self.store.copy_blocks(py, &pairs)
+    }
+
+    #[getter]
+    fn num_blocks(&self) -> usize {
+        self.store.geometry.num_blocks()
+    }
+
+    #[getter]
+    fn block_size(&self) -> usize {
+        self.store.geometry.block_size_tokens()
+    }
+
+    #[getter]
+    fn kv_cache_dtype(&self) -> &'static str {
+        self.store.geometry.dtype().name()
+    }
+
+    #[getter]
+    fn is_lent(&self) -> bool {
+        self.store.is_lent()
+    }
+
+    #[getter]
+    fn num_kv_heads(&self) -> usize {
+        self.num_kv_heads
+    }
+
+    #[getter]
+    fn head_dim(&self) -> usize {
+        self.head_dim
+    }
+
+    #[getter]
+    fn v_head_dim(&self) -> usize {
+        self.v_head_dim
+    }
+}
+
+impl MhaCache {
+    fn rows(
+        &self,
+        what: &'static str,
+        object: &Bound<'_, PyAny>,
+        rows: Option<usize>,
+        dim: usize,
+    ) -> PyResult<Array> {
+        let array = Array::of(what, object)?;
+        array.rows(rows, &[self.num_kv_heads, dim])?;
+        Ok(array)
+    }
+}
+
+/// A layer's attention over keys and values.
+#[pyclass(frozen, module = "gaudi_kv._native")]
+#[derive(Debug)]
+pub(crate) struct MhaAttention {
+    device: Emulated,
+    heads: (usize, usize),
+    dims: (usize, usize),
+    attention: attention::MhaAttention,
+}
+
+#[pymethods]
+impl MhaAttention {
+    #[new]
+    #[pyo3(signature = (device, heads, dims, q_scale, prob_scale, options))]
+    fn new(
+        device: &Device,
+        heads: (usize, usize),
+        dims: (usize, usize),
+        q_scale: Option<Scale>,
+        prob_scale: (f32, f32),
+        options: Options,
+    ) -> PyResult<Self> {
+        let scales = attention_scales(q_scale, prob_scale);
+        let attention =
+            attention::MhaAttention::new(heads, dims, scales, options.into()).map_err(Failure::from)?;
+        Ok(Self { device: device.emulated, heads, dims, attention })
+    }
+
+    /// Attention of new tokens.
+    #[pyo3(signature = (cache, q, k, v, batch, out))]
+    #[expect(clippy::too_many_arguments, reason = "these are the operands")]
+    fn prefill(
+        &self,
+        py: Python<'_>,
+        cache: Option<&MhaCache>,
+        q: &Bound<'_, PyAny>,
+        k: &Bound<'_, PyAny>,
+        v: &Bound<'_, PyAny>,
+        batch: &Batch,
+        out: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let ((num_heads, num_kv_heads), (head_dim, v_head_dim)) = (self.heads, self.dims);
+        let mut operands = Operands::default();
+        let mut read = |what, object: &Bound<'_, PyAny>, factors: [usize; 2]| -> PyResult<View<bf16>> {
+            let array = Array::of(what, object)?;
+            array.rows(Some(batch.tokens()), &factors)?;
+            Ok(operands.read(&array)?)
+        };
+        let q = read("q", q, [num_heads, head_dim])?;
+        let k = read("k", k, [num_kv_heads, head_dim])?;
+        let v = read("v", v, [num_kv_heads, v_head_dim])?;
+        let out = self.output(batch, out, &mut operands)?;
+        if let Some(cache) = cache {
+            cache.store.claim(py, &mut operands, false)?;
+        }
+        work(py, operands, |lease, workspace| {
+            let cache = cache.map(|cache| cache.store.read());
+            let operands = (lease.slice(q), lease.slice(k), lease.slice(v));
+            out.fill(lease, &mut workspace.results, |out| {
+                let result =
+                    self.attention.prefill(&self.device, cache.as_deref(), operands, &batch.view())?;
+                out.copy_from_slice(&result);
+                Ok(())
+            })
+        })
+    }
+
+    /// Attention of tokens that are in the cache.
+    #[pyo3(signature = (cache, q, batch, out))]
+    fn decode(
+        &self,
+        py: Python<'_>,
+        cache: &MhaCache,
+        q: &Bound<'_, PyAny>,
+        batch: &Batch,
+        out: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let mut operands = Operands::default();
+        let q = Array::of("q", q)?;
+        q.rows(Some(batch.tokens()), &[self.heads.0, self.dims.0])?;
+        let q: View<bf16> = operands.read(&q)?;
+        let out = self.output(batch, out, &mut operands)?;
+        cache.store.claim(py, &mut operands, false)?;
+        work(py, operands, |lease, workspace| {
+            let prepared = batch.prepared(cache.store.geometry)?;
+            let cache = cache.store.read();
+            out.fill(lease, &mut workspace.results, |out| {
+                Ok(self.attention.decode_into(&self.device, &cache, lease.slice(q), &prepared, out)?)
+            })
+        })
+    }
+}
+
+impl MhaAttention {
+    fn output(&self, batch: &Batch, out: &Bound<'_, PyAny>, operands: &mut Operands) -> PyResult<Output> {
+        let out = Array::of("out", out)?;
+        out.rows(Some(batch.tokens()), &[self.heads.0, self.dims.1])?;
+        Ok(Output::of(&out, operands)?)
+    }
+}

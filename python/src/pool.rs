@@ -1,0 +1,26 @@
+//! The threads of a process.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::Failure;
+
+static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// The pool of this process: as many threads as `RAYON_NUM_THREADS` says, else as the process may use. A forked child
+/// has none of its parent's threads and gets a pool of its own.
+pub(crate) fn pool() -> Result<Arc<ThreadPool>, Failure> {
+    let process = std::process::id();
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((owner, pool)) = pool.as_ref()
+        && *owner == process
+    {
+        return Ok(Arc::clone(pool));
+    }
+    let new = Arc::new(ThreadPoolBuilder::new().thread_name(|n| format!("gaudi-kv-{n}")).build()?);
+    let old = pool.replace((process, Arc::clone(&new)));
+    // Dropping the parent's pool would wait for threads that this process does not have.
+    std::mem::forget(old);
+    Ok(new)
+}

@@ -1,0 +1,54 @@
+//! Scales as Python gives them.
+
+use gaudi_kv::attention::{AttentionOptions, AttentionScales};
+use gaudi_kv::cache::PlaneScale;
+use gaudi_kv::device::HeadScales;
+use pyo3::prelude::*;
+
+/// One multiplier, or one for each head.
+#[derive(Debug, FromPyObject)]
+pub(crate) enum Multipliers {
+    One(f32),
+    PerHead(Vec<f32>),
+}
+
+/// `quant` and `dequant`.
+pub(crate) type Scale = (Multipliers, Multipliers);
+
+/// The scale of a plane.
+pub(crate) fn plane_scale((quant, dequant): Scale) -> PlaneScale {
+    let heads = |multipliers| match multipliers {
+        Multipliers::One(one) => HeadScales::One(one),
+        Multipliers::PerHead(all) => HeadScales::PerHead(all),
+    };
+    PlaneScale::from_heads(heads(quant), heads(dequant))
+}
+
+/// The scales of query and probabilities. A query without one is quantized by its own amax.
+pub(crate) fn attention_scales(q_scale: Option<Scale>, (quant, dequant): (f32, f32)) -> AttentionScales {
+    let scales = AttentionScales::default().with_prob(quant, dequant);
+    match q_scale {
+        Some(scale) => scales.with_query(plane_scale(scale)),
+        None => scales,
+    }
+}
+
+/// What changes the scores, by the names of [`AttentionOptions`].
+#[derive(Debug, FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Options {
+    softmax_scale: f32,
+    logits_soft_cap: Option<f32>,
+    alibi_slopes: Option<Vec<f32>>,
+    sliding_window: Option<usize>,
+    sinks: Option<Vec<f32>>,
+    fp8_prefill: bool,
+}
+
+impl From<Options> for AttentionOptions {
+    fn from(options: Options) -> Self {
+        let Options { softmax_scale, logits_soft_cap, alibi_slopes, sliding_window, sinks, fp8_prefill } =
+            options;
+        Self { softmax_scale, logits_soft_cap, alibi_slopes, sliding_window, sinks, fp8_prefill }
+    }
+}

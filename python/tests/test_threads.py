@@ -1,0 +1,95 @@
+"""The interpreter's lock is released, calls that share memory wait for each other, and children work."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import gaudi_kv
+from gaudi_kv import AttentionOptions, Batch, Device, MhaAttention, MhaCache, Scale
+
+ONE = Scale(1.0, 1.0)
+
+
+def test_other_threads_run_during_a_call() -> None:
+    heads, dim = 4, 64
+    attention = MhaAttention(
+        Device("gaudi2"), num_heads=heads, num_kv_heads=heads, head_dim=dim, options=AttentionOptions(0.125)
+    )
+    ticks: list[float] = []
+    stop = threading.Event()
+
+    def tick() -> None:
+        while not stop.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    watchdog = threading.Thread(target=tick)
+    watchdog.start()
+    try:
+        # Until a call takes long enough for the other thread to be seen in it.
+        start = end = 0.0
+        for tokens in (128, 256, 512, 1024, 2048, 4096):
+            rows = np.full((tokens, heads, dim), 0x3F80, np.uint16)
+            start = time.perf_counter()
+            attention.prefill(rows, rows, rows, Batch([0, tokens], [tokens]))
+            end = time.perf_counter()
+            if end - start > 0.2:
+                break
+    finally:
+        stop.set()
+        watchdog.join()
+    # A call that held the lock would let the other thread in before and after it only.
+    margin = (end - start) / 10
+    during = [tick for tick in ticks if start + margin < tick < end - margin]
+    assert len(during) >= 3, (end - start, len(ticks))
+
+
+def test_threads_that_share_a_cache_wait_for_each_other() -> None:
+    # Two caches in the same tensors: each thread stores rows of its own number everywhere and reads them back in one
+    # call each. Rows of one write are never mixed with those of another.
+    key, value = np.zeros((2, 16, 4, 64), np.uint8), np.zeros((2, 16, 4, 64), np.uint8)
+    caches = [MhaCache.over(Device("gaudi3"), key, value, k_scale=ONE, v_scale=ONE) for _ in range(2)]
+    slots = np.arange(32)
+    mixed: list[str] = []
+
+    def run(number: int) -> None:
+        word = np.float32(2.0**number).view(np.uint32) >> 16
+        rows = np.full((32, 4, 64), word, np.uint16)
+        for _ in range(100):
+            caches[number % 2].write(rows, rows, slots)
+            k, v = caches[(number + 1) % 2].read(slots)
+            if len(np.unique(k)) != 1 or len(np.unique(v)) != 1:
+                mixed.append(f"{number}: {np.unique(k)} {np.unique(v)}")
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not mixed
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_forked_child_has_threads_of_its_own() -> None:
+    x = np.ones(4, np.float32)
+    expected = gaudi_kv.quant_fp8(x, 1.0, "gaudi2").tolist()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if gaudi_kv.quant_fp8(x, 1.0, "gaudi2").tolist() == expected else 1)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            assert os.waitstatus_to_exitcode(status) == 0
+            return
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    pytest.fail("the child hangs")

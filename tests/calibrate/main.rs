@@ -1,0 +1,13 @@
+//! `gaudi-kv calibrate`: values against an independent computation and against `check`, what is written and what is
+//! refused.
+
+#![allow(clippy::unwrap_used, reason = "a test ends where something is not as it should be")]
+
+mod as_good;
+mod inc;
+mod ranges;
+mod refusals;
+mod replacing;
+mod support;
+mod values;
+mod writing;
