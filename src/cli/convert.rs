@@ -16,8 +16,8 @@ pub(super) fn run(arguments: &ConvertArguments, is_quiet: bool) -> Result<Outcom
     let bar = byte_bar("converting", 0, is_quiet);
     let progress = |event| match event {
         Event::Total(bytes) => {
-            bar.reset();
             bar.set_length(bytes);
+            bar.reset();
         }
         Event::Bytes(bytes) => bar.inc(bytes),
     };
