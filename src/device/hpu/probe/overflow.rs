@@ -76,7 +76,8 @@ fn ask(bench: &mut Bench<'_>, guid: &str, params: Params, inference: bool) -> Re
     Ok(Finding::of(seen, &answers(), format!("{VALUES:?} are {}", shown(seen))))
 }
 
-fn answers() -> [(&'static str, Vec<u8>); 8] {
+/// Codes of mode `None` are those of NaN: `mme-operand-range` tells them apart.
+fn answers() -> [(&'static str, Vec<u8>); 7] {
     let codes = |inf_nan, clips_numbers, clips_inf| {
         let format = Format { inf_nan, ..Format::E4M3FN };
         let encode = |value: f32| {
@@ -92,7 +93,6 @@ fn answers() -> [(&'static str, Vec<u8>); 8] {
         ("saturates at 448, Inf becomes NaN", codes(InfNan::Minimal, true, false)),
         (INF_240, codes(InfNan::Full, false, false)),
         (NAN_448, codes(InfNan::Minimal, false, false)),
-        ("480 beyond 480", codes(InfNan::None, false, false)),
         ("Inf saturates, numbers do not", codes(InfNan::Full, false, true)),
     ]
 }
