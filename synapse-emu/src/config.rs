@@ -14,6 +14,8 @@ pub(crate) struct Config {
     pub(crate) memory_bytes: u64,
     /// Whether the kernels exist that the documented lists do not have for e4m3.
     pub(crate) has_hf8_kernels: bool,
+    /// Whether these convert codes on the way, and lose the last bit of the mantissa.
+    pub(crate) are_hf8_kernels_lossy: bool,
     pub(crate) logs: bool,
 }
 
@@ -34,6 +36,11 @@ const MAX_MEMORY_BYTES: u64 = 128 << 30;
 
 impl Config {
     pub(crate) fn from_environment() -> Result<Self, BadVariable> {
+        let (has_hf8_kernels, are_hf8_kernels_lossy) =
+            variable("SYNAPSE_EMU_HF8_KERNELS", (false, false), "0, 1, lossy", |value| match value {
+                "lossy" => Some((true, true)),
+                other => Some((flag(other)?, false)),
+            })?;
         Ok(Self {
             generation: variable("SYNAPSE_EMU_DEVICE", Generation::Gaudi2, "gaudi2, gaudi3", |value| {
                 match value {
@@ -56,7 +63,8 @@ impl Config {
                 "4096 to 137438953472 (128 GiB)",
                 |value| value.parse().ok().filter(|bytes| (4096..=MAX_MEMORY_BYTES).contains(bytes)),
             )?,
-            has_hf8_kernels: variable("SYNAPSE_EMU_HF8_KERNELS", false, "0, 1", flag)?,
+            has_hf8_kernels,
+            are_hf8_kernels_lossy,
             logs: variable("SYNAPSE_EMU_LOG", false, "0, 1", flag)?,
         })
     }

@@ -153,11 +153,29 @@ fn the_kernels_taken_are_said() {
         for choice in choices {
             let reason = choice.refused.as_deref().unwrap_or_default();
             assert_eq!(reason.is_empty(), is_native, "{choice}");
+            let text = choice.to_string();
             assert_eq!(
-                choice.to_string().contains("no FP8 form (synNodeCreateWithId"),
+                text.contains("not the FP8 form: the compiler refuses it (synNode"),
                 !is_native,
-                "{choice}"
+                "{text}"
             );
+        }
+    });
+}
+
+/// A compiler that takes the FP8 form and converts codes on the way is found out.
+#[test]
+fn kernels_that_change_codes_are_not_taken() {
+    let machine: &[(&str, &str)] = &[("SYNAPSE_EMU_HF8_KERNELS", "lossy")];
+    each("bits::kernels_that_change_codes_are_not_taken", &[machine], || {
+        let choices = open().kernel_choices().unwrap();
+        let guids: Vec<_> = choices.iter().map(|choice| choice.guid.as_str()).collect();
+        assert_eq!(guids, ["gather_fwd_i8", "index_copy_fwd_i8"]);
+        // Half of all codes are odd.
+        let moved = [128 * 128 / 2, 128 * 128 / 2];
+        for (choice, changed) in choices.iter().zip(moved) {
+            let reason = format!("it changes codes ({changed} bytes of a trial with all of them)");
+            assert_eq!(choice.refused.as_deref(), Some(reason.as_str()));
         }
     });
 }

@@ -129,7 +129,7 @@ impl Attention<'_> {
             has_alibi: modifiers.alibi_slopes.is_some(),
             has_window: modifiers.sliding_window.is_some(),
             has_sinks: modifiers.sinks.is_some(),
-            view: caches.kernels.view(Mover::Gather, self.key_layout.dtype)?,
+            view: caches.kernels.view(Mover::Gather, self.key_layout.dtype, caches.engine)?,
         };
         let compiled = caches.recipes.get(&attend.graph())?;
         let heads = self.heads();

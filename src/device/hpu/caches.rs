@@ -87,7 +87,7 @@ impl Caches<'_> {
             let count = buckets::count(numbers.len());
             let taken = filled(numbers, count).collect::<Vec<_>>();
             let values = taken.iter().flat_map(|number| &rows[number * row..(number + 1) * row]).copied();
-            let view = self.kernels.view(Mover::IndexCopy, layout.dtype)?;
+            let view = self.kernels.view(Mover::IndexCopy, layout.dtype, self.engine)?;
             let (shape, scale) = multipliers(layout.heads, quant);
             let mut operands = vec![
                 ("cache", Operand::Memory(&plane.memory)),
@@ -124,7 +124,7 @@ impl Caches<'_> {
             let cache = ("cache", Operand::Memory(&plane.memory));
             match layout.dtype {
                 StorageDtype::Fp8 => {
-                    let view = self.kernels.view(Mover::Gather, layout.dtype)?;
+                    let view = self.kernels.view(Mover::Gather, layout.dtype, self.engine)?;
                     let (shape, scale) = multipliers(layout.heads, dequant);
                     let compiled = self.recipes.get(&graph::read::graph(layout, count, shape, view))?;
                     let operands = [cache, ("slots", indices), ("dequant", scale)];

@@ -1,8 +1,8 @@
 //! Which kernels the compiler has for FP8 codes.
 //!
 //! The vendor's lists name no kernel that gathers or copies `hf8`, and what runs in their place on a machine may convert
-//! the codes on the way. So the FP8 form is tried once a device, and where the compiler refuses it, the codes are moved
-//! as 8-bit integers.
+//! the codes on the way. So the FP8 form is tried once a device, with every code, and where the compiler refuses it or a
+//! code changes, the codes are moved as 8-bit integers.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,8 +11,11 @@ use habana_sys::{synDeviceType, synStatus};
 use tracing::info;
 
 use super::build::compile;
+use super::caches::index_bytes;
+use super::engine::{Engine, Operand};
 use super::error::HpuError;
 use super::graph::{Dtype, Graph};
+use super::recipes::Compiled;
 use super::synapse::Api;
 use crate::device::StorageDtype;
 
@@ -37,6 +40,11 @@ impl Fp8View {
     }
 }
 
+/// Rows of the plane that a kernel is tried on, rows that are moved, and the length of each.
+const PLANE_ROWS: usize = 256;
+const MOVED_ROWS: usize = 128;
+const ROW: usize = 128;
+
 /// A kernel that moves FP8 codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mover {
@@ -55,21 +63,55 @@ impl Mover {
     }
 
     /// The smallest graph that needs its FP8 form.
-    fn probe(self) -> Graph {
-        let mut graph = Graph::new("probe");
-        let data = graph.input("data", Dtype::Fp8, &[256, 128]);
-        let indices = graph.input("indices", Dtype::I32, &[128]);
+    fn trial(self) -> Graph {
+        let mut graph = Graph::new("trial");
+        let data = graph.input("data", Dtype::Fp8, &[PLANE_ROWS, ROW]);
+        let indices = graph.input("indices", Dtype::I32, &[MOVED_ROWS]);
         match self {
             Self::Gather => {
                 let out = graph.gather_rows(data, indices);
                 graph.output(out, "out");
             }
             Self::IndexCopy => {
-                let source = graph.input("source", Dtype::Fp8, &[128, 128]);
+                let source = graph.input("source", Dtype::Fp8, &[MOVED_ROWS, ROW]);
                 graph.index_copy_in_place("data_out", data, indices, source);
             }
         }
         graph
+    }
+
+    /// Runs the trial with every code, and counts the bytes that are not what was moved.
+    fn changed_bytes(self, compiled: &Compiled, engine: &mut Engine) -> Result<usize, HpuError> {
+        // Steps of 3 along the rows, so that both halves of the plane hold every code.
+        let codes = |rows: usize| -> Vec<u8> {
+            (0..rows * ROW).map(|at| (3 * (at / ROW) + at % ROW) as u8).collect()
+        };
+        let places = (0..MOVED_ROWS).map(|row| PLANE_ROWS - 1 - 2 * row);
+        let (moved, expected) = match self {
+            Self::Gather => {
+                let data = codes(PLANE_ROWS);
+                let expected = places.clone().flat_map(|row| data[row * ROW..(row + 1) * ROW].to_vec());
+                let expected: Vec<u8> = expected.collect();
+                let operands = [("data", Operand::Bytes(data)), ("indices", index_bytes(places))];
+                (engine.fetch(compiled, &operands)?, expected)
+            }
+            Self::IndexCopy => {
+                let source = codes(MOVED_ROWS);
+                let mut expected = vec![0; PLANE_ROWS * ROW];
+                for (row, codes) in places.clone().zip(source.chunks_exact(ROW)) {
+                    expected[row * ROW..(row + 1) * ROW].copy_from_slice(codes);
+                }
+                let plane = engine.zeroed("the plane that a kernel is tried on", PLANE_ROWS * ROW)?;
+                let operands = [
+                    ("data", Operand::Memory(&plane)),
+                    ("indices", index_bytes(places)),
+                    ("source", Operand::Bytes(source)),
+                ];
+                engine.change(compiled, &operands)?;
+                (engine.download(&plane, 0, PLANE_ROWS * ROW)?, expected)
+            }
+        };
+        Ok(moved.iter().zip(&expected).filter(|(moved, expected)| moved != expected).count())
     }
 }
 
@@ -78,7 +120,7 @@ impl Mover {
 pub struct KernelChoice {
     /// The kernel's guid.
     pub guid: String,
-    /// Why it is not the FP8 form: what the compiler said to that.
+    /// Why it is not the FP8 form: what the compiler said to that, or what the kernel did to the codes.
     pub refused: Option<String>,
 }
 
@@ -86,7 +128,7 @@ impl fmt::Display for KernelChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.refused {
             None => f.write_str(&self.guid),
-            Some(reason) => write!(f, "{}, as the compiler has no FP8 form ({reason})", self.guid),
+            Some(reason) => write!(f, "{}, not the FP8 form: {reason}", self.guid),
         }
     }
 }
@@ -105,30 +147,26 @@ impl Kernels {
     }
 
     /// As what a kernel moves the elements of a plane.
-    pub(super) fn view(&self, mover: Mover, dtype: StorageDtype) -> Result<Fp8View, HpuError> {
+    pub(super) fn view(
+        &self,
+        mover: Mover,
+        dtype: StorageDtype,
+        engine: &mut Engine,
+    ) -> Result<Fp8View, HpuError> {
         if dtype != StorageDtype::Fp8 {
             return Ok(Fp8View::Native);
         }
-        let choice = self.choice(mover)?;
+        let choice = self.choice(mover, engine)?;
         Ok(if choice.refused.is_none() { Fp8View::Native } else { Fp8View::Int8 })
     }
 
-    fn choice(&self, mover: Mover) -> Result<KernelChoice, HpuError> {
+    fn choice(&self, mover: Mover, engine: &mut Engine) -> Result<KernelChoice, HpuError> {
         let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
         let place = &mut chosen[mover as usize];
         if let Some(choice) = place {
             return Ok(choice.clone());
         }
-        let refused = match compile(&self.api, self.device_type, &mover.probe()) {
-            Ok(_) => None,
-            Err(HpuError::Call(failure))
-                if matches!(failure.function, "synNodeCreateWithId" | "synGraphCompile")
-                    && matches!(failure.status, synStatus::synFail | synStatus::synUnsupported) =>
-            {
-                Some(failure.to_string())
-            }
-            Err(other) => return Err(other),
-        };
+        let refused = self.refusal(mover, engine)?;
         let dtype = if refused.is_none() { Dtype::Fp8 } else { Dtype::I8 };
         let choice = KernelChoice { guid: format!("{}_{}", mover.name(), dtype.suffix()), refused };
         info!(%choice, "kernel for FP8 codes");
@@ -136,8 +174,25 @@ impl Kernels {
         Ok(choice)
     }
 
+    /// Why the FP8 form cannot be taken, if it cannot.
+    fn refusal(&self, mover: Mover, engine: &mut Engine) -> Result<Option<String>, HpuError> {
+        let graph = mover.trial();
+        let recipe = match compile(&self.api, self.device_type, &graph) {
+            Ok(recipe) => recipe,
+            Err(HpuError::Call(failure))
+                if matches!(failure.function, "synNodeCreateWithId" | "synGraphCompile")
+                    && matches!(failure.status, synStatus::synFail | synStatus::synUnsupported) =>
+            {
+                return Ok(Some(format!("the compiler refuses it ({failure})")));
+            }
+            Err(other) => return Err(other),
+        };
+        let changed = mover.changed_bytes(&Compiled::new(recipe, &graph)?, engine)?;
+        Ok((changed > 0).then(|| format!("it changes codes ({changed} bytes of a trial with all of them)")))
+    }
+
     /// The choices for all kernels.
-    pub(super) fn choices(&self) -> Result<Vec<KernelChoice>, HpuError> {
-        Mover::ALL.into_iter().map(|mover| self.choice(mover)).collect()
+    pub(super) fn choices(&self, engine: &mut Engine) -> Result<Vec<KernelChoice>, HpuError> {
+        Mover::ALL.into_iter().map(|mover| self.choice(mover, engine)).collect()
     }
 }

@@ -100,7 +100,7 @@ impl Hpu {
     /// # Errors
     /// A call failed for another reason than that the compiler has no such kernel.
     pub fn kernel_choices(&self) -> Result<Vec<KernelChoice>, HpuError> {
-        self.shared.kernels.choices()
+        self.locked(|caches, _| caches.kernels.choices(caches.engine))
     }
 
     /// Asks the device what no document says: one answer a question, in the order of `docs/on-device.md`. A question that
@@ -127,10 +127,10 @@ impl Hpu {
     }
 
     /// Reports what failed since the last call, then does `work` while nobody else does any.
-    fn locked<T>(
+    fn locked<T, E: From<HpuError>>(
         &self,
-        work: impl FnOnce(&mut Caches<'_>, &mut (Scratch, Scratch)) -> Result<T, DeviceError>,
-    ) -> Result<T, DeviceError> {
+        work: impl FnOnce(&mut Caches<'_>, &mut (Scratch, Scratch)) -> Result<T, E>,
+    ) -> Result<T, E> {
         let shared = &*self.shared;
         shared.device.api().report()?;
         // A panic leaves buffers that the next call fills anew.

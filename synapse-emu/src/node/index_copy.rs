@@ -1,6 +1,6 @@
 //! Writing slices of one dimension by index.
 
-use super::gather::{checked_indices, is_moved};
+use super::gather::{checked_indices, is_moved, lose_bits};
 use super::operands::{KERNEL_RANK, Operands, input, output, require, require_dtype, require_sizes};
 use super::params::Params;
 use super::shape::around;
@@ -52,7 +52,7 @@ impl Operation for IndexCopy {
 
     fn run(
         &self,
-        _: &Machine,
+        machine: &Machine,
         inputs: &[Option<Input<'_>>],
         outputs: &mut [Option<Output<'_>>],
         params: &[u8],
@@ -70,6 +70,7 @@ impl Operation for IndexCopy {
                 to[index * piece..][..piece].copy_from_slice(from);
             }
         }
+        lose_bits(self.dtype, machine, out);
         Ok(())
     }
 

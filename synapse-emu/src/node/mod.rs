@@ -75,6 +75,8 @@ pub(crate) struct Machine {
     pub(crate) is_quantized: bool,
     /// Whether gather, index copy and scatter exist for e4m3 elements; the documented lists have none.
     pub(crate) has_hf8_kernels: bool,
+    /// Whether gather and index copy of e4m3 elements lose the last bit of the mantissa.
+    pub(crate) are_hf8_kernels_lossy: bool,
 }
 
 /// Why the compiler does not take a node.

@@ -132,6 +132,7 @@ impl Runtime {
             is_inference,
             is_quantized,
             has_hf8_kernels: self.config.has_hf8_kernels,
+            are_hf8_kernels_lossy: self.config.are_hf8_kernels_lossy,
         }
     }
 

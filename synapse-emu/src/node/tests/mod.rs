@@ -93,7 +93,14 @@ impl Tensor {
 }
 
 pub(super) fn machine(generation: Generation) -> Machine {
-    Machine { generation, mode: Mode::Exact, is_inference: true, is_quantized: false, has_hf8_kernels: false }
+    Machine {
+        generation,
+        mode: Mode::Exact,
+        is_inference: true,
+        is_quantized: false,
+        has_hf8_kernels: false,
+        are_hf8_kernels_lossy: false,
+    }
 }
 
 pub(super) const GAUDI2: Generation = Generation::Gaudi2;
