@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EmulatedGaudiPlatform"]
 
-logger = init_logger(__name__)
+logger = init_logger(f"vllm.{__name__}")
 
 ROPE = "rotary_embedding"
 # A Gaudi's block size; MLA of vLLM's CPU platform would have 16.

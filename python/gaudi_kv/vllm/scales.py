@@ -21,7 +21,7 @@ from gaudi_kv.vllm.settings import Settings
 
 __all__ = ["checkpoint_cache_dtype", "layer_scales", "model_folder"]
 
-logger = init_logger(__name__)
+logger = init_logger(f"vllm.{__name__}")
 
 
 def model_folder(vllm_config: VllmConfig) -> str:
@@ -67,12 +67,13 @@ def layer_scales(vllm_config: VllmConfig, layer_name: str) -> LayerScales:
     except KeyError as error:
         known = [report["layer"] for report in found.layers]
         raise ScaleError(f"{layer_name}: the checkpoint has no cache of layer {layer}, but of {known}") from error
-    logger.info("%s: k %s, v %s, q %s", layer_name, *map(_show, (scales.k, scales.v, scales.q)))
+    k, v, q = _show(scales.k), _show(scales.v) if scales.v else "the same", _show(scales.q)
+    logger.info("%s, in and out: k %s; v %s; q %s", layer_name, k, v, q)
     return scales
 
 
 def _show(scale: Scale | None) -> Any:
-    return "none" if scale is None else f"x {scale.quant} / x {scale.dequant}"
+    return "dynamic" if scale is None else f"x {scale.quant}, x {scale.dequant}"
 
 
 @cache

@@ -1,12 +1,14 @@
-"""Runs vLLM over a model and prints what it measured as JSON; a process of its own for each engine.
+"""Runs vLLM over models and prints what it measured, a line of JSON for each.
 
-`measure.py MODEL [key=value ..]`: the keys are arguments of `vllm.LLM`. Perplexity is of the first 2,048 tokens of the
-held-out text in windows of 128, all windows at once, with `chunk` new tokens of each in a step; the keys and values of
-earlier ones are read from the cache.
+`measure.py CASES`: a JSON list of `{"model": .., "environment": {..}, "options": {..}, "chunks": [..], "rounds": [[..]]}`;
+the options are arguments of `vllm.LLM`, the prompts of a round are answered together. Perplexity is of the first 2,048 tokens of the held-out text in windows of 128, all windows at
+once, with so many new tokens of each in a step as `chunks` says; the keys and values of earlier ones are read from the
+cache.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import os
@@ -20,30 +22,27 @@ TOKENS, WINDOW = 2048, 128
 PROMPT = "And the LORD said unto"
 
 
-def engine(model: str, chunk: int, **options: Any) -> Any:
+def engine(model: str, **options: Any) -> Any:
     from vllm import LLM
 
-    windows = TOKENS // WINDOW
-    return LLM(
-        model,
-        tokenizer=str(DATA / "tiny-mla"),
-        max_model_len=256,
-        max_num_seqs=windows,
-        max_num_batched_tokens=max(256, windows * chunk),
-        long_prefill_token_threshold=chunk,
-        enable_prefix_caching=options.pop("enable_prefix_caching", False),
-        enforce_eager=True,
-        kv_cache_memory_bytes=64 << 20,
-        disable_log_stats=True,
-        seed=0,
-        **options,
-    )
+    given = {
+        "tokenizer": str(DATA / "tiny-mla"),
+        "max_model_len": 256,
+        "max_num_seqs": TOKENS // WINDOW,
+        "max_num_batched_tokens": 512,
+        "enable_prefix_caching": False,
+        "enforce_eager": True,
+        "kv_cache_memory_bytes": 64 << 20,
+        "seed": 0,
+    }
+    return LLM(model, **(given | options))
 
 
-def perplexity(llm: Any) -> float:
+def perplexity(llm: Any, chunk: int) -> float:
     from tokenizers import Tokenizer
     from vllm import SamplingParams
 
+    llm.llm_engine.engine_core.engine_core.scheduler.scheduler_config.long_prefill_token_threshold = chunk
     tokenizer = Tokenizer.from_file(str(DATA / "tiny-mla" / "tokenizer.json"))
     ids = tokenizer.encode((DATA / "kjv-heldout.txt").read_text()[: TOKENS * 8], add_special_tokens=False).ids[:TOKENS]
     assert len(ids) == TOKENS
@@ -57,27 +56,38 @@ def perplexity(llm: Any) -> float:
     return math.exp(sum(losses) / len(losses))
 
 
-def text(llm: Any, max_tokens: int = 32) -> list[int]:
+def texts(llm: Any, prompts: list[str]) -> list[list[int]]:
     from vllm import SamplingParams
 
-    (output,) = llm.generate([PROMPT], SamplingParams(max_tokens=max_tokens, temperature=0), use_tqdm=False)
-    return list(output.outputs[0].token_ids)
+    outputs = llm.generate(prompts, SamplingParams(max_tokens=32, temperature=0), use_tqdm=False)
+    return [list(output.outputs[0].token_ids) for output in outputs]
 
 
-def value(written: str) -> Any:
-    try:
-        return json.loads(written)
-    except json.JSONDecodeError:
-        return written
+def cached_tokens(llm: Any, prompt: str) -> int:
+    (output,) = llm.generate([prompt], use_tqdm=False)
+    return int(output.num_cached_tokens)
+
+
+def measure(case: dict[str, Any]) -> dict[str, Any]:
+    from vllm.distributed import cleanup_dist_env_and_memory
+
+    os.environ.update(case.get("environment", {}))
+    llm = engine(case["model"], **case.get("options", {}))
+    read = {str(chunk): perplexity(llm, chunk) for chunk in case.get("chunks", [16, 1])}
+    rounds = [texts(llm, prompts) for prompts in case.get("rounds", [[PROMPT]])]
+    result = {"perplexity": read, "rounds": rounds, "text": rounds[0][0]}
+    if "enable_prefix_caching" in case.get("options", {}):
+        result["cached_tokens"] = cached_tokens(llm, case["rounds"][0][0])
+    llm.llm_engine.engine_core.shutdown()
+    del llm
+    gc.collect()
+    cleanup_dist_env_and_memory()
+    return result
 
 
 def main() -> None:
-    model, *pairs = sys.argv[1:]
-    options = {key: value(written) for key, written in (pair.split("=", 1) for pair in pairs)}
-    chunk = options.pop("chunk", 16)
-    llm = engine(model, chunk, **options)
-    result = {"perplexity": perplexity(llm), "text": text(llm)}
-    print("MEASURED", json.dumps(result))
+    for case in json.loads(sys.argv[1]):
+        print("MEASURED", json.dumps(measure(case)), flush=True)
 
 
 if __name__ == "__main__":
