@@ -9,7 +9,7 @@ from vllm.config import get_current_vllm_config
 from vllm.v1.attention.backend import AttentionBackend, AttentionImpl, AttentionType, MultipleOf
 from vllm.v1.kv_cache_interface import KVCacheLayout, KVCacheSpec
 
-from gaudi_kv._attention import AttentionOptions, MhaAttention
+from gaudi_kv._attention import ONE, AttentionOptions, MhaAttention
 from gaudi_kv._caches import MhaCache
 from gaudi_kv._errors import OptionError, ShapeError
 from gaudi_kv._native import Device
@@ -134,7 +134,7 @@ class GaudiMhaImpl(AttentionImpl[Step]):
             head_dim=self.head_size,
             options=options,
             q_scale=scales.q,
-            **({} if scales.prob is None else {"prob_scale": scales.prob}),
+            prob_scale=scales.prob or ONE,
         )
         self._bound = kv_cache
 

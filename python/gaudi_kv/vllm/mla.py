@@ -10,7 +10,7 @@ from vllm.model_executor.layers.quantization.utils.quant_utils import get_and_ma
 from vllm.v1.attention.backend import AttentionBackend, AttentionType, MLAAttentionImpl, MultipleOf
 from vllm.v1.kv_cache_interface import KVCacheLayout, KVCacheSpec
 
-from gaudi_kv._attention import AttentionOptions, MlaAttention
+from gaudi_kv._attention import ONE, AttentionOptions, MlaAttention
 from gaudi_kv._caches import MlaCache
 from gaudi_kv._errors import OptionError, ShapeError
 from gaudi_kv._native import Device
@@ -143,7 +143,7 @@ class GaudiMlaImpl(MLAAttentionImpl[Step]):
             kv_b_proj=weight.detach().contiguous(),
             options=self._options,
             q_scale=scales.q,
-            **({} if scales.prob is None else {"prob_scale": scales.prob}),
+            prob_scale=scales.prob or ONE,
         )
         self._bound = kv_cache
 
@@ -180,8 +180,8 @@ class GaudiMlaImpl(MLAAttentionImpl[Step]):
             raise OptionError("outputs that are quantized with the attention are not emulated")
         step = attn_metadata
         split = step.decode_tokens
-        parts = q.split([self.qk_nope_head_dim, self.qk_rope_head_dim], dim=-1)
-        q_nope, q_pe = (part.contiguous() for part in parts)
+        q_nope = q[..., : self.qk_nope_head_dim].contiguous()
+        q_pe = q[..., self.qk_nope_head_dim :].contiguous()
         if step.decode is not None:
             self._attention.decode(self._cache, q_nope[:split], q_pe[:split], step.decode, out=output[:split])
         if step.prefill is not None:

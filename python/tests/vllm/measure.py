@@ -25,7 +25,7 @@ PROMPT = "And the LORD said unto"
 def engine(model: str, **options: Any) -> Any:
     from vllm import LLM
 
-    given = {
+    given: dict[str, Any] = {
         "tokenizer": str(DATA / "tiny-mla"),
         "max_model_len": 256,
         "max_num_seqs": TOKENS // WINDOW,
@@ -75,7 +75,7 @@ def measure(case: dict[str, Any]) -> dict[str, Any]:
     llm = engine(case["model"], **case.get("options", {}))
     read = {str(chunk): perplexity(llm, chunk) for chunk in case.get("chunks", [16, 1])}
     rounds = [texts(llm, prompts) for prompts in case.get("rounds", [[PROMPT]])]
-    result = {"perplexity": read, "rounds": rounds, "text": rounds[0][0]}
+    result: dict[str, Any] = {"perplexity": read, "rounds": rounds, "text": rounds[0][0]}
     if "enable_prefix_caching" in case.get("options", {}):
         result["cached_tokens"] = cached_tokens(llm, case["rounds"][0][0])
     llm.llm_engine.engine_core.shutdown()

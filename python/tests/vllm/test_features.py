@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import DATA, Measure
+from engines import DATA, measure, needs_vllm
+
+pytestmark = needs_vllm
 
 PROMPT = "And the LORD said unto Moses, Speak unto the children of Israel, and say unto them, I am the LORD your God. "
 ROUNDS = [[PROMPT, "In the beginning", "And it came to pass", "Blessed is the man that", PROMPT + "And", "Then"]]
@@ -37,7 +39,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module", params=["gqa", "mla"])
-def measured(request: pytest.FixtureRequest, measure: Measure) -> dict[str, dict[str, Any]]:
+def measured(request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
     cases = [
         {"model": str(DATA / f"llmc-{request.param}-kv"), "chunks": [], "rounds": ROUNDS} | case
         for case in CASES.values()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Measure
+from engines import DATA, measure, needs_vllm
 from variants import scaled
 
-DATA = Path(__file__).resolve().parents[3] / "tests" / "data"
+pytestmark = needs_vllm
+
 KINDS = ("gqa", "mla")
 GENERATIONS = ("gaudi2", "gaudi3")
 READS = ("16", "1")
@@ -26,7 +26,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def table(kind: str, measure: Measure, tmp_path_factory: pytest.TempPathFactory) -> Table:
+def table(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Table:
     """What was measured of a kind of model by generation, power and cache."""
     folder = tmp_path_factory.mktemp(kind)
     cases, rows = [], []
@@ -49,15 +49,14 @@ def table(kind: str, measure: Measure, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture(scope="session")
-def own(kind: str, measure: Measure) -> dict[str, Any]:
+def own(kind: str) -> dict[str, Any]:
     """What vLLM's own CPU backend measures, which reads no cache of MLA in chunks."""
     options: dict[str, Any] = {"kv_cache_dtype": "auto"}
     if kind == "mla":
         options["compilation_config"] = {"custom_ops": ["none"]}
-    case = {"model": str(DATA / f"tiny-{kind}"), "options": options, "chunks": [16] if kind == "gqa" else [128]}
-    if kind == "mla":
-        case["options"]["max_num_batched_tokens"] = 4096
-    return measure([case])[0]
+        options["max_num_batched_tokens"] = 4096
+    chunks = [16] if kind == "gqa" else [128]
+    return measure([{"model": str(DATA / f"tiny-{kind}"), "options": options, "chunks": chunks}])[0]
 
 
 def test_bf16_is_as_vllm_itself(table: Table, own: dict[str, Any]) -> None:

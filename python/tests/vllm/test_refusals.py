@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DATA, environment
+from engines import DATA, environment, needs_vllm
+
+pytestmark = needs_vllm
 
 GQA, MLA = str(DATA / "tiny-gqa"), str(DATA / "tiny-mla")
 GPTJ = "custom_ops with +rotary_embedding"

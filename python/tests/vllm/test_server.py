@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DATA, environment
+from engines import DATA, environment, needs_vllm
+
+pytestmark = needs_vllm
 
 SERVER = "vllm.entrypoints.openai.api_server"
 START_SECONDS = 600

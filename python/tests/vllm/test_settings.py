@@ -10,8 +10,6 @@ from gaudi_kv import OptionError
 from gaudi_kv.vllm import register
 from gaudi_kv.vllm.settings import Settings, is_fp8, is_requested
 
-pytestmark = pytest.mark.no_engine
-
 
 def test_the_entry_point_is_there() -> None:
     (point,) = (point for point in entry_points(group="vllm.platform_plugins") if point.name == "gaudi_kv")
