@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any
 
 import pytest
@@ -38,17 +39,25 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
+# vLLM finds n-grams with it.
+DRAFTS = "drafts from the text"
+has_numba = importlib.util.find_spec("numba") is not None
+run = {name: case for name, case in CASES.items() if name != DRAFTS or has_numba}
+
+
 @pytest.fixture(scope="module", params=["gqa", "mla"])
 def measured(request: pytest.FixtureRequest) -> dict[str, dict[str, Any]]:
     cases = [
         {"model": str(DATA / f"llmc-{request.param}-kv"), "chunks": [], "rounds": ROUNDS} | case
-        for case in CASES.values()
+        for case in run.values()
     ]
-    return dict(zip(CASES, measure(cases, GAUDI_KV_EMULATE="gaudi2"), strict=True))
+    return dict(zip(run, measure(cases, GAUDI_KV_EMULATE="gaudi2"), strict=True))
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "alone"])
 def test_the_text_is_the_same(measured: dict[str, dict[str, Any]], name: str) -> None:
+    if name not in run:
+        pytest.skip("needs numba")
     expected = [text for (text,) in measured["alone"]["rounds"]]
     for texts in measured[name]["rounds"]:
         agreeing = sum(text == other for text, other in zip(texts, expected, strict=True))
