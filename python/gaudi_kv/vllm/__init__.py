@@ -1,7 +1,7 @@
 """An emulated Gaudi as a platform of vLLM, on the CPU.
 
-vLLM finds it by the entry point `gaudi_kv` of the group `vllm.platform_plugins`. It is active where `GAUDI_KV_EMULATE` is
-set to `gaudi2` or `gaudi3`; vLLM then serves with its own CPU kernels, and with this package's caches and attention.
+vLLM finds it by the entry point `gaudi_kv` of the group `vllm.platform_plugins`. It is active where `GAUDI_KV_EMULATE`
+is set to `gaudi2` or `gaudi3`; vLLM then serves with its own CPU kernels, and with this package's caches and attention.
 """
 
 from __future__ import annotations

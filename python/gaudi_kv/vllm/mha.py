@@ -106,14 +106,15 @@ class GaudiMhaImpl(AttentionImpl[Step]):
     def _bind(self, layer: Any, kv_cache: torch.Tensor) -> None:
         """Makes the cache over vLLM's memory, and the attention, when the layer first has its cache and its weights.
 
-        vLLM's view is `[blocks, heads, block size, key and value]`. Nothing but this layer reads the memory, and it has a
-        plane of keys in the first half, a plane of values in the second, each contiguous.
+        vLLM's view is `[blocks, heads, block size, key and value]`. Nothing but this layer reads the memory, and it has
+        a plane of keys in the first half, a plane of values in the second, each contiguous.
         """
         if self._bound is kv_cache:
             return
         blocks, heads, block_size, both = kv_cache.shape
         if both != 2 * self.head_size or heads != self.num_kv_heads:
-            raise ShapeError(f"{layer.layer_name}: the cache is {tuple(kv_cache.shape)}; values must be as wide as keys")
+            shape = tuple(kv_cache.shape)
+            raise ShapeError(f"{layer.layer_name}: the cache is {shape}; values must be as wide as keys")
         if not kv_cache.transpose(1, 2).is_contiguous():
             raise ShapeError(f"{layer.layer_name}: the blocks of the cache are not in one piece")
         memory = kv_cache.transpose(1, 2).view(2, blocks, block_size, heads, self.head_size)

@@ -53,7 +53,8 @@ class EmulatedGaudiPlatform(CpuPlatform):
         from gaudi_kv.vllm.mla import GaudiMlaBackend
 
         if selected_backend is not None:
-            raise OptionError(f"attention backend {selected_backend.name}: an emulated Gaudi has its own; leave it unset")
+            name = selected_backend.name
+            raise OptionError(f"attention backend {name}: an emulated Gaudi has its own; leave it unset")
         backend = GaudiMlaBackend if attn_selector_config.use_mla else GaudiMhaBackend
         reasons = backend.validate_configuration(device_capability=None, **attn_selector_config._asdict())
         if reasons:

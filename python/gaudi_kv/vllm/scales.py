@@ -51,7 +51,8 @@ def checkpoint_cache_dtype(vllm_config: VllmConfig) -> str:
 def layer_scales(vllm_config: VllmConfig, layer_name: str) -> LayerScales:
     """The scales that a layer with an FP8 cache runs with on this rank.
 
-    Raises `ModelError` where the model's files cannot be read or have errors, `ScaleError` where the layer has no scales.
+    Raises `ModelError` where the model's files cannot be read or have errors, `ScaleError` where the layer has no
+    scales.
     """
     from vllm.distributed import get_tensor_model_parallel_rank, get_tensor_model_parallel_world_size
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Any, Literal
 
 from gaudi_kv._errors import OptionError
 
@@ -51,7 +51,7 @@ class Settings:
 
         Raises `OptionError` where a variable has a value that it does not take.
         """
-        values = []
+        values: list[Any] = []
         for name, choices in CHOICES.items():
             value = environment.get(name, "")
             if value == "" and name != EMULATE:
@@ -59,4 +59,4 @@ class Settings:
             if value not in choices:
                 raise OptionError(f"{name} is {value!r}; it takes {' and '.join(choices)}")
             values.append(value)
-        return cls(*cast("tuple[Literal['gaudi2'], Literal['fast'], Literal['dynamic'], Literal['k-only']]", tuple(values)))
+        return cls(*values)

@@ -1,7 +1,7 @@
 """Tokens per second of the emulated platform (`fast`, FP8) beside those of vLLM's own CPU backend; no test.
 
-`speed.py`: each engine is a process of its own, and the two take turns. Prefill: 16 prompts of 240 tokens, one new token
-each. Decode: 16 prompts of 8 tokens, 128 new tokens each. The best of five, after one that is not counted.
+`speed.py`: each engine is a process of its own, and the two take turns. Prefill: 16 prompts of 240 tokens, one new
+token each. Decode: 16 prompts of 8 tokens, 128 new tokens each. The best of five, after one that is not counted.
 """
 
 from __future__ import annotations

@@ -114,7 +114,8 @@ def test_lm_eval_runs_against_it(url: str, kind: str, tmp_path: Path) -> None:
         'doc_to_target: "{{text}}"\n'
         "metric_list: [{metric: word_perplexity}]\n"
     )
-    arguments = f"model=served,base_url={url}/v1/completions,tokenizer={DATA / 'tiny-mla'},num_concurrent=4,max_length=256"
+    arguments = f"model=served,base_url={url}/v1/completions,tokenizer={DATA / 'tiny-mla'}"
+    arguments += ",num_concurrent=4,max_length=256"
     command = [sys.executable, "-m", "lm_eval", "--model", "local-completions", "--model_args", arguments]
     command += ["--tasks", "heldout", "--include_path", str(tmp_path), "--output_path", str(tmp_path / "out")]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=900, check=False)

@@ -10,8 +10,8 @@ from pathlib import Path
 def scaled(source: Path, target: Path, power: int) -> Path:
     """A copy of a tiny model whose keys, values and latents, and the scales for them, are `2**power` times as large.
 
-    What multiplies with them is as much smaller: the query, the output projection, and for MLA `kv_b_proj`. Powers of two
-    change no digit of a bfloat16, so the function is the same to the last bit.
+    What multiplies with them is as much smaller: the query, the output projection, and for MLA `kv_b_proj`. Powers of
+    two change no digit of a bfloat16, so the function is the same to the last bit.
     """
     from safetensors.torch import load_file, save_file
 
