@@ -144,6 +144,10 @@ def _refusals(vllm_config: VllmConfig) -> list[tuple[bool, str]]:
             f"speculative decoding by {method}, whose layers have no scales in this checkpoint; "
             f"it has {' and '.join(SPECULATIVE_METHODS)}",
         ),
+        (
+            model.use_mla and vllm_config.lora_config is not None,
+            "LoRA on MLA, whose attention has its own copy of a projection",
+        ),
         (parallel.decode_context_parallel_size > 1, "decode context parallelism"),
         (parallel.prefill_context_parallel_size > 1, "prefill context parallelism"),
         (parallel.pipeline_parallel_size > 1, "pipeline parallelism, which is not tested"),

@@ -1,9 +1,9 @@
 """Runs vLLM over models and prints what it measured, a line of JSON for each.
 
-`measure.py CASES`: a JSON list of `{"model": .., "environment": {..}, "options": {..}, "chunks": [..], "rounds": [..]}`;
-the options are arguments of `vllm.LLM`, the prompts of a round, a list, are answered together. Perplexity is of the first
-2,048 tokens of the held-out text in windows of 128, all windows at once, with so many new tokens of each in a step as
-`chunks` says; the keys and values of earlier ones are read from the cache.
+`measure.py CASES`: a JSON list of objects with `model`, `environment`, `options` (arguments of `vllm.LLM`), `chunks`
+and `rounds` (of prompts that are answered together). Perplexity is of the first 2,048 tokens of the held-out text in
+windows of 128, all at once, with so many new tokens of each in a step as `chunks` says; the keys and values of earlier
+ones are read from the cache.
 """
 
 from __future__ import annotations

@@ -34,8 +34,9 @@ CASES: dict[str, dict[str, Any]] = {
             }
         }
     },
-    "two ranks": {"options": {"tensor_parallel_size": 2}},
     "exact": {"environment": {"GAUDI_KV_MODE": "exact"}},
+    # The last: after it vLLM can start no engine in the same process.
+    "two ranks": {"options": {"tensor_parallel_size": 2}},
 }
 
 

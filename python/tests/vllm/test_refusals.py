@@ -20,6 +20,7 @@ CASES: list[tuple[dict[str, Any], str]] = [
     ({"model": GQA, "dtype": "float32"}, "a model in torch.float32"),
     ({"model": GQA, "kv_cache_dtype": "fp8", "kv_cache_dtype_skip_layers": ["0"]}, "--kv-cache-dtype-skip-layers"),
     ({"model": GQA, "pipeline_parallel_size": 2}, "pipeline parallelism"),
+    ({"model": MLA, "enable_lora": True}, "LoRA on MLA"),
     (
         {"model": GQA, "speculative_config": {"method": "draft_model", "model": GQA, "num_speculative_tokens": 2}},
         "speculative decoding by draft_model",
