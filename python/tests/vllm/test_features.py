@@ -24,6 +24,8 @@ CASES: dict[str, dict[str, Any]] = {
     "fp8": {"options": {"kv_cache_dtype": "fp8"}},
     "fp8_e4m3": {"options": {"kv_cache_dtype": "fp8_e4m3"}},
     "fp8_inc": {"options": {"kv_cache_dtype": "fp8_inc"}},
+    "exact": {"environment": {"GAUDI_KV_MODE": "exact"}},
+    # Behind the others: once numba is loaded, vLLM starts no second engine in the same process, only in workers.
     "drafts from the text": {
         "options": {
             "speculative_config": {
@@ -34,8 +36,6 @@ CASES: dict[str, dict[str, Any]] = {
             }
         }
     },
-    "exact": {"environment": {"GAUDI_KV_MODE": "exact"}},
-    # The last: after it vLLM can start no engine in the same process.
     "two ranks": {"options": {"tensor_parallel_size": 2}},
 }
 
