@@ -1,0 +1,176 @@
+"""MHA, GQA and MQA."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+from vllm.config import get_current_vllm_config
+from vllm.v1.attention.backend import AttentionBackend, AttentionImpl, AttentionType, MultipleOf
+from vllm.v1.kv_cache_interface import KVCacheLayout, KVCacheSpec
+
+from gaudi_kv._attention import ONE, AttentionOptions, MhaAttention
+from gaudi_kv._caches import MhaCache
+from gaudi_kv._errors import OptionError, ShapeError
+from gaudi_kv._native import Device
+from gaudi_kv.vllm.layer import BLOCK_SIZES, as_plane, scales_of
+from gaudi_kv.vllm.settings import CACHE_DTYPES, Settings
+from gaudi_kv.vllm.step import Step, StepBuilder
+
+__all__ = ["GaudiMhaBackend", "GaudiMhaImpl"]
+
+
+class GaudiMhaBackend(AttentionBackend):
+    """What vLLM has to know about the caches: their types, block sizes and layout."""
+
+    supported_dtypes: ClassVar[list[torch.dtype]] = [torch.bfloat16]
+    supported_kv_cache_dtypes: ClassVar[list[str]] = list(CACHE_DTYPES)
+    forward_includes_kv_cache_update = False
+
+    @staticmethod
+    def get_name() -> str:
+        # The name has to be one that vLLM knows.
+        return "CUSTOM"
+
+    @staticmethod
+    def get_impl_cls() -> type[GaudiMhaImpl]:
+        return GaudiMhaImpl
+
+    @staticmethod
+    def get_builder_cls() -> type[StepBuilder]:
+        return StepBuilder
+
+    @staticmethod
+    def get_supported_kernel_block_sizes(kv_cache_spec: KVCacheSpec | None = None) -> list[int | MultipleOf]:
+        return list(BLOCK_SIZES)
+
+    @classmethod
+    def supported_kv_cache_layouts(cls) -> tuple[KVCacheLayout, ...]:
+        # All blocks of a layer in one piece.
+        return (KVCacheLayout.LBNHC,)
+
+    @classmethod
+    def supports_sink(cls) -> bool:
+        return True
+
+    @classmethod
+    def supports_sliding_window(cls) -> bool:
+        return True
+
+    @classmethod
+    def supports_per_head_quant_scales(cls) -> bool:
+        return True
+
+    @classmethod
+    def supports_kv_connector(cls) -> bool:
+        return False
+
+
+class GaudiMhaImpl(AttentionImpl[Step]):
+    """A layer of a served model."""
+
+    def __init__(
+        self,
+        num_heads: int,
+        head_size: int,
+        scale: float,
+        num_kv_heads: int | None = None,
+        alibi_slopes: list[float] | None = None,
+        sliding_window: int | None = None,
+        kv_cache_dtype: str = "auto",
+        logits_soft_cap: float | None = None,
+        attn_type: str = AttentionType.DECODER,
+        kv_sharing_target_layer_name: str | None = None,
+        sinks: torch.Tensor | None = None,
+    ) -> None:
+        if attn_type != AttentionType.DECODER:
+            raise OptionError(f"attention of the type {attn_type} is not emulated; only a decoder's is")
+        if kv_sharing_target_layer_name is not None:
+            raise OptionError(f"a layer that reads the cache of {kv_sharing_target_layer_name} is not emulated")
+        self.num_heads = num_heads
+        self.head_size = head_size
+        self.scale = float(scale)
+        self.num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+        self.kv_cache_dtype = kv_cache_dtype
+        self.alibi_slopes = alibi_slopes
+        self.sliding_window = sliding_window
+        self.logits_soft_cap = logits_soft_cap or None
+        self.sinks = sinks
+        self._config = get_current_vllm_config()
+        settings = Settings.from_environment()
+        self._device = Device(settings.generation, settings.mode)
+        self._bound: torch.Tensor | None = None
+        self._cache: MhaCache
+        self._attention: MhaAttention
+
+    def _bind(self, layer: Any, kv_cache: torch.Tensor) -> None:
+        """Makes the cache over vLLM's memory, and the attention, when the layer first has its cache and its weights.
+
+        vLLM's view is `[blocks, heads, block size, key and value]`. Nothing but this layer reads the memory, and it has
+        a plane of keys in the first half, a plane of values in the second, each contiguous.
+        """
+        if self._bound is kv_cache:
+            return
+        blocks, heads, block_size, both = kv_cache.shape
+        if both != 2 * self.head_size or heads != self.num_kv_heads:
+            shape = tuple(kv_cache.shape)
+            raise ShapeError(f"{layer.layer_name}: the cache is {shape}; values must be as wide as keys")
+        if not kv_cache.transpose(1, 2).is_contiguous():
+            raise ShapeError(f"{layer.layer_name}: the blocks of the cache are not in one piece")
+        memory = kv_cache.transpose(1, 2).view(2, blocks, block_size, heads, self.head_size)
+        scales = scales_of(self._config, layer.layer_name, self.kv_cache_dtype)
+        key, value = as_plane(memory[0]), as_plane(memory[1])
+        self._cache = MhaCache.over(self._device, key, value, k_scale=scales.k, v_scale=scales.v)
+        options = AttentionOptions(
+            softmax_scale=self.scale,
+            logits_soft_cap=self.logits_soft_cap,
+            alibi_slopes=self.alibi_slopes,
+            sliding_window=self.sliding_window,
+            sinks=None if self.sinks is None else self.sinks.float().tolist(),
+        )
+        self._attention = MhaAttention(
+            self._device,
+            num_heads=self.num_heads,
+            num_kv_heads=self.num_kv_heads,
+            head_dim=self.head_size,
+            options=options,
+            q_scale=scales.q,
+            prob_scale=scales.prob or ONE,
+        )
+        self._bound = kv_cache
+
+    def do_kv_cache_update(
+        self, layer: Any, key: torch.Tensor, value: torch.Tensor, kv_cache: torch.Tensor, slot_mapping: torch.Tensor
+    ) -> None:
+        """Stores the new keys and values of a step."""
+        self._bind(layer, kv_cache)
+        tokens = slot_mapping.shape[0]
+        self._cache.write(key[:tokens].contiguous(), value[:tokens].contiguous(), slot_mapping)
+
+    def forward(
+        self,
+        layer: Any,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        kv_cache: torch.Tensor,
+        attn_metadata: Step | None,
+        output: torch.Tensor,
+        output_scale: torch.Tensor | None = None,
+        output_block_scale: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Attention of the rows of a step, into `output`. A profiling run, which has no step, gets zeros."""
+        if attn_metadata is None:
+            return output.fill_(0)
+        if output_scale is not None or output_block_scale is not None:
+            raise OptionError("outputs that are quantized with the attention are not emulated")
+        self._bind(layer, kv_cache)
+        step = attn_metadata
+        split, end = step.decode_tokens, step.num_actual_tokens
+        query = query[:end].contiguous()
+        if step.decode is not None:
+            self._attention.decode(self._cache, query[:split], step.decode, out=output[:split])
+        if step.prefill is not None:
+            k, v = key[split:end].contiguous(), value[split:end].contiguous()
+            self._attention.prefill(query[split:], k, v, step.prefill, cache=self._cache, out=output[split:end])
+        return output

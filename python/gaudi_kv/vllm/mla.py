@@ -1,0 +1,200 @@
+"""MLA."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+from vllm.config import get_current_vllm_config
+from vllm.model_executor.layers.quantization.utils.quant_utils import get_and_maybe_dequant_weights
+from vllm.v1.attention.backend import AttentionBackend, AttentionType, MLAAttentionImpl, MultipleOf
+from vllm.v1.kv_cache_interface import KVCacheLayout, KVCacheSpec
+
+from gaudi_kv._attention import ONE, AttentionOptions, MlaAttention
+from gaudi_kv._caches import MlaCache
+from gaudi_kv._errors import OptionError, ShapeError
+from gaudi_kv._native import Device
+from gaudi_kv.vllm.layer import BLOCK_SIZES, as_plane, scales_of
+from gaudi_kv.vllm.settings import CACHE_DTYPES, Settings
+from gaudi_kv.vllm.step import Step, StepBuilder
+
+__all__ = ["GaudiMlaBackend", "GaudiMlaImpl"]
+
+
+class GaudiMlaBackend(AttentionBackend):
+    """What vLLM has to know about the caches: their types, block sizes and layout."""
+
+    supported_dtypes: ClassVar[list[torch.dtype]] = [torch.bfloat16]
+    supported_kv_cache_dtypes: ClassVar[list[str]] = list(CACHE_DTYPES)
+
+    @staticmethod
+    def get_name() -> str:
+        # The name has to be one that vLLM knows.
+        return "CUSTOM"
+
+    @staticmethod
+    def get_impl_cls() -> type[GaudiMlaImpl]:
+        return GaudiMlaImpl
+
+    @staticmethod
+    def get_builder_cls() -> type[StepBuilder]:
+        return StepBuilder
+
+    @staticmethod
+    def get_supported_kernel_block_sizes(kv_cache_spec: KVCacheSpec | None = None) -> list[int | MultipleOf]:
+        return list(BLOCK_SIZES)
+
+    @classmethod
+    def supported_kv_cache_layouts(cls) -> tuple[KVCacheLayout, ...]:
+        # All blocks of a layer in one piece.
+        return (KVCacheLayout.LBNHC,)
+
+    @classmethod
+    def is_mla(cls) -> bool:
+        return True
+
+    @classmethod
+    def supports_kv_connector(cls) -> bool:
+        return False
+
+
+class GaudiMlaImpl(MLAAttentionImpl[Step]):
+    """A layer of a served model."""
+
+    supports_pcp = False
+    supports_dense_mha_prefill = True
+
+    def __init__(
+        self,
+        num_heads: int,
+        head_size: int,
+        scale: float,
+        num_kv_heads: int,
+        alibi_slopes: list[float] | None,
+        sliding_window: int | None,
+        kv_cache_dtype: str,
+        logits_soft_cap: float | None,
+        attn_type: str,
+        kv_sharing_target_layer_name: str | None,
+        *,
+        q_lora_rank: int | None,
+        kv_lora_rank: int,
+        qk_nope_head_dim: int,
+        qk_rope_head_dim: int,
+        qk_head_dim: int,
+        v_head_dim: int,
+        kv_b_proj: Any,
+        indexer: object | None = None,
+        q_pad_num_heads: int | None = None,
+    ) -> None:
+        if attn_type != AttentionType.DECODER:
+            raise OptionError(f"attention of the type {attn_type} is not emulated; only a decoder's is")
+        if kv_sharing_target_layer_name is not None:
+            raise OptionError(f"a layer that reads the cache of {kv_sharing_target_layer_name} is not emulated")
+        if indexer is not None:
+            raise OptionError("sparse MLA is not emulated")
+        self.num_heads = num_heads
+        self.head_size = head_size
+        self.scale = float(scale)
+        self.num_kv_heads = num_kv_heads
+        self.kv_cache_dtype = kv_cache_dtype
+        self.kv_lora_rank = kv_lora_rank
+        self.qk_nope_head_dim = qk_nope_head_dim
+        self.qk_rope_head_dim = qk_rope_head_dim
+        self.v_head_dim = v_head_dim
+        self.kv_b_proj = kv_b_proj
+        self._options = AttentionOptions(
+            softmax_scale=self.scale,
+            logits_soft_cap=logits_soft_cap or None,
+            alibi_slopes=alibi_slopes,
+            sliding_window=sliding_window,
+        )
+        self._config = get_current_vllm_config()
+        settings = Settings.from_environment()
+        self._device = Device(settings.generation, settings.mode)
+        self._bound: torch.Tensor | None = None
+        self._cache: MlaCache
+        self._attention: MlaAttention
+
+    def _layer_name(self) -> str:
+        """The name of the layer, which vLLM does not tell: the one in its list that has this implementation."""
+        layers = self._config.compilation_config.static_forward_context
+        return next(name for name, layer in layers.items() if getattr(layer, "impl", None) is self)
+
+    def _bind(self, kv_cache: torch.Tensor) -> None:
+        """Makes the cache over vLLM's memory, and the attention, when the layer first has its cache and its weights."""
+        if self._bound is kv_cache:
+            return
+        name = self._layer_name()
+        if not kv_cache.is_contiguous():
+            raise ShapeError(f"{name}: the blocks of the cache are not in one piece")
+        scales = scales_of(self._config, name, self.kv_cache_dtype)
+        self._cache = MlaCache.over(
+            self._device, as_plane(kv_cache), kv_lora_rank=self.kv_lora_rank, k_scale=scales.k
+        )
+        weight = get_and_maybe_dequant_weights(self.kv_b_proj, out_dtype=torch.bfloat16)
+        self._attention = MlaAttention(
+            self._device,
+            num_heads=self.num_heads,
+            kv_lora_rank=self.kv_lora_rank,
+            qk_nope_head_dim=self.qk_nope_head_dim,
+            qk_rope_head_dim=self.qk_rope_head_dim,
+            v_head_dim=self.v_head_dim,
+            kv_b_proj=weight.detach().contiguous(),
+            options=self._options,
+            q_scale=scales.q,
+            prob_scale=scales.prob or ONE,
+        )
+        self._bound = kv_cache
+
+    def do_kv_cache_update(
+        self,
+        kv_c_normed: torch.Tensor,
+        k_pe: torch.Tensor,
+        kv_cache: torch.Tensor,
+        slot_mapping: torch.Tensor,
+        kv_cache_dtype: str,
+        k_scale: torch.Tensor,
+    ) -> None:
+        """Stores the new latents of a step. `k_scale` is vLLM's and is not used."""
+        if kv_cache.numel() == 0:
+            return
+        self._bind(kv_cache)
+        slots = slot_mapping.flatten()
+        tokens = slots.shape[0]
+        self._cache.write(kv_c_normed[:tokens].contiguous(), k_pe[:tokens].contiguous(), slots)
+
+    def forward_mha(
+        self,
+        q: torch.Tensor,
+        kv_c_normed: torch.Tensor,
+        k_pe: torch.Tensor,
+        kv_c_and_k_pe_cache: torch.Tensor,
+        attn_metadata: Step,
+        k_scale: torch.Tensor,
+        output: torch.Tensor,
+        output_scale: torch.Tensor | None = None,
+    ) -> None:
+        """Attention of all rows of a step, decodes and prefills, into `output`."""
+        if output_scale is not None:
+            raise OptionError("outputs that are quantized with the attention are not emulated")
+        step = attn_metadata
+        split = step.decode_tokens
+        q_nope = q[..., : self.qk_nope_head_dim].contiguous()
+        q_pe = q[..., self.qk_nope_head_dim :].contiguous()
+        if step.decode is not None:
+            self._attention.decode(self._cache, q_nope[:split], q_pe[:split], step.decode, out=output[:split])
+        if step.prefill is not None:
+            self._attention.prefill(
+                q_nope[split:],
+                q_pe[split:],
+                kv_c_normed[split:].contiguous(),
+                k_pe[split:].contiguous(),
+                step.prefill,
+                cache=self._cache,
+                out=output[split:],
+            )
+
+    def forward_mqa(self, q: Any, kv_c_and_k_pe_cache: torch.Tensor, attn_metadata: Step, layer: Any) -> Any:
+        """Never called: a `Step` tells vLLM of no decodes."""
+        raise OptionError("queries that vLLM has absorbed are not emulated")

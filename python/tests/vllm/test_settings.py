@@ -1,0 +1,61 @@
+"""The settings, without an engine."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+
+import pytest
+
+from gaudi_kv import OptionError
+from gaudi_kv.vllm import register
+from gaudi_kv.vllm.settings import Settings, is_fp8, is_requested
+
+
+def test_the_entry_point_is_there() -> None:
+    (point,) = (point for point in entry_points(group="vllm.platform_plugins") if point.name == "gaudi_kv")
+    assert point.load() is register
+
+
+def test_nothing_is_registered_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GAUDI_KV_EMULATE", raising=False)
+    assert register() is None
+    monkeypatch.setenv("GAUDI_KV_EMULATE", "")
+    assert register() is None
+    monkeypatch.setenv("GAUDI_KV_EMULATE", "gaudi3")
+    assert register() == "gaudi_kv.vllm.platform.EmulatedGaudiPlatform"
+    # vLLM passes over an error here; the platform's class says what is wrong.
+    monkeypatch.setenv("GAUDI_KV_EMULATE", "gaudi1")
+    assert register() == "gaudi_kv.vllm.platform.EmulatedGaudiPlatform"
+
+
+def test_settings_have_defaults() -> None:
+    assert Settings.from_environment({"GAUDI_KV_EMULATE": "gaudi2", "GAUDI_KV_MODE": ""}) == Settings(
+        "gaudi2", "fast", "dynamic", "k-only"
+    )
+    given = {
+        "GAUDI_KV_EMULATE": "gaudi3",
+        "GAUDI_KV_MODE": "exact",
+        "GAUDI_KV_Q_MISSING": "one",
+        "GAUDI_KV_MLA_SCALE": "max-kv",
+    }
+    assert Settings.from_environment(given) == Settings("gaudi3", "exact", "one", "max-kv")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "choices"),
+    [
+        ("GAUDI_KV_EMULATE", "gaudi1", "gaudi2 and gaudi3"),
+        ("GAUDI_KV_EMULATE", "", "gaudi2 and gaudi3"),
+        ("GAUDI_KV_MODE", "Fast", "fast and exact"),
+        ("GAUDI_KV_Q_MISSING", "none", "dynamic and one"),
+        ("GAUDI_KV_MLA_SCALE", "max", "k-only and max-kv"),
+    ],
+)
+def test_a_wrong_value_is_named(name: str, value: str, choices: str) -> None:
+    with pytest.raises(OptionError, match=f"{name} is '{value}'; it takes {choices}"):
+        Settings.from_environment({"GAUDI_KV_EMULATE": "gaudi2", name: value})
+
+
+def test_which_caches_hold_codes() -> None:
+    assert [is_fp8(name) for name in ("auto", "bfloat16", "fp8", "fp8_e4m3", "fp8_inc")] == [False, False] + 3 * [True]
+    assert not is_requested({}) and is_requested({"GAUDI_KV_EMULATE": "x"})
