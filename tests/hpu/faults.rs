@@ -113,8 +113,9 @@ fn each_call_failing_in_turn_is_an_error_that_names_it() {
             1
         })
         .sum();
-    // Two kernels are tried: a node that is refused, and words for it.
-    assert!(decisions <= 4, "{decisions} failures were taken for decisions");
+    // Two kernels are tried: a node that is refused, and words for it. Their numbers differ from run to run, as events are
+    // asked more or less often before, so each may be met a few times; nodes are created ten times as often.
+    assert!(decisions <= 16, "{decisions} failures were taken for decisions");
 }
 
 #[test]
