@@ -114,8 +114,8 @@ fn each_call_failing_in_turn_is_an_error_that_names_it() {
         })
         .sum();
     // Two kernels are tried: a node that is refused, and words for it. Their numbers differ from run to run, as events are
-    // asked more or less often before, so each may be met a few times; nodes are created ten times as often.
-    assert!(decisions <= 16, "{decisions} failures were taken for decisions");
+    // asked more or less often before, so each may be met a few times; 40 nodes are created in all.
+    assert!(decisions <= 24, "{decisions} failures were taken for decisions");
 }
 
 #[test]
