@@ -1,9 +1,8 @@
 //! A calibration as text for people.
 
-use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, Table};
 use gaudi_kv::calibrate::{Calibration, Choice, LayerCalibration, Loss, Method, ScaleCalibration};
 use gaudi_kv::checkpoint::Strategy;
 
@@ -74,13 +73,7 @@ fn choices_table(calibration: &Calibration) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    if io::stdout().is_terminal() {
-        table::draw(&mut table);
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        return table.to_string();
-    }
-    table.load_style(presets::NOTHING);
-    table::plain_text(&mut table, 0)
+    table::rows(table)
 }
 
 /// What a scale is for: `k`, `v 3`, or both parts of a latent.

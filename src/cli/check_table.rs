@@ -1,8 +1,6 @@
 //! A check as text for people.
 
-use std::io::{self, IsTerminal};
-
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, Table};
 use gaudi_kv::check::{ActivationSource, Check, Concern, LayerCheck, Variant, Verdict};
 use gaudi_kv::scales::{CacheDtype, Inspection};
 
@@ -64,13 +62,7 @@ fn error_table(check: &Check) -> String {
     for column in table.column_iter_mut() {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    if io::stdout().is_terminal() {
-        table::draw(&mut table);
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        return table.to_string();
-    }
-    table.load_style(presets::NOTHING);
-    table::plain_text(&mut table, 0)
+    table::rows(table)
 }
 
 fn row(layer: &LayerCheck) -> Vec<String> {

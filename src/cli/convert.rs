@@ -9,7 +9,7 @@ use indicatif::HumanBytes;
 use super::convert_args::ConvertArguments;
 use super::inspect::to_json;
 use super::progress::byte_bar;
-use super::{CommandError, Outcome, style, write_result};
+use super::{CommandError, Outcome, print_error, style, write_result};
 
 /// Converts a model and says what changed.
 pub(super) fn run(arguments: &ConvertArguments, is_quiet: bool) -> Result<Outcome, CommandError> {
@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &ConvertArguments, is_quiet: bool) -> Result<Outcom
     bar.finish_and_clear();
     let conversion = match converted {
         Err(error) if error.is_the_models() => {
-            anstream::eprintln!("{}error:{} {error}", style::ERROR.render(), style::ERROR.render_reset());
+            print_error(&error);
             return Ok(Outcome::ModelHasErrors);
         }
         other => other?,

@@ -68,7 +68,7 @@ fn plain_table() -> Table {
 }
 
 /// The lines of such a table, each behind an indent.
-pub(super) fn plain_text(table: &mut Table, indent: u16) -> String {
+fn plain_text(table: &mut Table, indent: u16) -> String {
     if let Some(column) = table.column_mut(0) {
         column.set_padding((indent, 2));
     }
@@ -132,8 +132,19 @@ fn layer_table(inspection: &Inspection) -> String {
     }
 }
 
+/// A table of rows: drawn and fitted to a terminal, in aligned columns for a pipe.
+pub(super) fn rows(mut table: Table) -> String {
+    if io::stdout().is_terminal() {
+        draw(&mut table);
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        return table.to_string();
+    }
+    table.load_style(presets::NOTHING);
+    plain_text(&mut table, 0)
+}
+
 /// Lines, and columns as close as they read well.
-pub(super) fn draw(table: &mut Table) {
+fn draw(table: &mut Table) {
     table.load_style(DRAWN);
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
