@@ -50,7 +50,7 @@ class KvCacheMethod(BaseKVCacheMethod):
     def process_weights_after_loading(self, layer: Any) -> None:
         """Sets the scales. Once more sets the same ones in the same parameters.
 
-        Raises `ModelError` and `ScaleError` as `ModelPlan` does, `PatchError` where a module or an attribute is missing.
+        Raises `ModelError` and `ScaleError` as `ModelPlan` does, `PatchError` where an attribute is missing.
         """
         for name in PLACEHOLDERS:
             if hasattr(layer, name):

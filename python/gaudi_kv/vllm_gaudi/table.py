@@ -71,7 +71,9 @@ def _heads(scale: Scale | None) -> int:
 
 
 def _fill(numbers: torch.Tensor, scale: Scale) -> None:
-    quant, dequant = torch.tensor(scale.quant), torch.tensor(scale.dequant)
+    # While vLLM loads, bfloat16 is the default type and the device the default device.
+    sides = (scale.quant, scale.dequant)
+    quant, dequant = (torch.tensor(side, dtype=torch.float32, device="cpu") for side in sides)
     heads = numbers.shape[-1] - 1
     for side, values, whole in ((QUANT, quant, quant.min()), (DEQUANT, dequant, dequant.max())):
         numbers[side, 0] = whole

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+
 
 @dataclass
 class ModelConfig:
     model: str
     revision: str | None = None
-    dtype: Any = None
+    dtype: torch.dtype = torch.bfloat16
     hf_config: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from vllm.config import get_current_vllm_config
 def set_default_quant_scales(layer: Any, register_buffer: bool = False) -> None:
     for letter in ("k", "v", "q", "prob"):
         if register_buffer:
-            layer.register_buffer(f"_{letter}_scale", torch.tensor(1.0))
+            layer.register_buffer(f"_{letter}_scale", torch.tensor(1.0, dtype=torch.float32))
         else:
             getattr(layer, f"_{letter}_scale").fill_(1.0)
         setattr(layer, f"_{letter}_scale_float", 1.0)

@@ -41,5 +41,5 @@ def register_fp8_weights(layer: Any, weight_loader: Callable[..., Any], is_per_c
     weight = torch.zeros(layer.output_size, layer.input_size, dtype=torch.float8_e4m3fn)
     register(layer, "weight", weight, weight_loader)
     shape = (layer.output_size, 1) if is_per_channel else (len(layer.shards),)
-    register(layer, "weight_scale", torch.zeros(shape), weight_loader)
-    register(layer, "input_scale", torch.zeros(len(layer.shards)), weight_loader)
+    register(layer, "weight_scale", torch.zeros(shape, dtype=torch.float32), weight_loader)
+    register(layer, "input_scale", torch.zeros(len(layer.shards), dtype=torch.float32), weight_loader)

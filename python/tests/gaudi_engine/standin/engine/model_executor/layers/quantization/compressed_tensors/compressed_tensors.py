@@ -35,7 +35,8 @@ class CompressedTensorsKVCacheMethod(BaseKVCacheMethod):
     def create_weights(self, layer: Any) -> None:
         for letter in ("q", "k", "v"):
             for name, value in ((f"{letter}_scale", 1.0), (f"{letter}_zero_point", 0.0)):
-                setattr(layer, name, torch.nn.Parameter(torch.tensor([value]), requires_grad=False))
+                data = torch.tensor([value], dtype=torch.float32)
+                setattr(layer, name, torch.nn.Parameter(data, requires_grad=False))
 
     def process_weights_after_loading(self, layer: Any) -> None:
         for letter in ("q", "k", "v"):
