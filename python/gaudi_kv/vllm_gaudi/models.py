@@ -54,7 +54,16 @@ def _attach(plan: ModelPlan, model: Any) -> None:
         method = getattr(layer, "quant_method", None)
         if not has_fp8_cache(layer):
             logger.debug("%s keeps its cache as it is", layer.layer_name)
-        elif method is None:
+            continue
+        owner = getattr(layer.impl, "kv_sharing_target_layer_name", None)
+        if owner is not None:
+            logger.warning(
+                "%s reads the cache of %s, and vllm-gaudi's prefill does that without the scales: "
+                "a bf16 cache is safe",
+                layer.layer_name,
+                owner,
+            )
+        if method is None:
             layer.quant_method = KvCacheMethod(None)
             layer.quant_method.create_weights(layer)
         elif not isinstance(method, KvCacheMethod):

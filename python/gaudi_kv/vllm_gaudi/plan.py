@@ -66,7 +66,7 @@ class ModelPlan:
         """
         # Of a bf16 cache: errors of KV scales are no affair of the weights.
         adjustment = inspect(self.folder, device=device_generation(), kv_cache_dtype="bf16")["scale_adjustment"]
-        is_due = device_generation() == "gaudi2" and bool(adjustment["enabled"])
+        is_due = bool(adjustment["enabled"])
         logger.info("FP8 weights of %s are %s (%s)", self.folder, _done(is_due), adjustment["reason"])
         return is_due
 

@@ -204,6 +204,16 @@ def test_decisions_and_warnings_are_logged(caplog: pytest.LogCaptureFixture) -> 
     assert "scale-missing" in text
 
 
+def test_what_vllm_gaudi_gets_wrong_with_an_fp8_cache_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING), engine("gaudi2"):
+        implementation = module("vllm_gaudi.attention.backends.hpu_attn").HPUAttentionImpl
+        implementation.kv_sharing_target_layer_name = "model.layers.0.self_attn.attn"
+        load("llmc-gqa-kv", kv_cache_dtype="auto")
+        assert "reads the cache of" not in caplog.text
+        load("llmc-gqa-kv")
+    assert "model.layers.2.self_attn.attn reads the cache of model.layers.0.self_attn.attn" in caplog.text
+
+
 def test_nothing_is_read_of_a_model_with_a_bf16_cache_and_no_fp8_weights() -> None:
     with engine("gaudi2"):
         models = module("gaudi_kv.vllm_gaudi.models")

@@ -21,6 +21,8 @@ def fused(*operands: Any, **scales: Any) -> Any:
 
 
 class _Impl(torch.nn.Module):
+    kv_sharing_target_layer_name: str | None = None
+
     def __init__(self, kv_cache_dtype: str) -> None:
         super().__init__()
         self.kv_cache_dtype = kv_cache_dtype
