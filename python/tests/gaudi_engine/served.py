@@ -47,9 +47,17 @@ def plugin() -> Any:
 
 @contextmanager
 def engine(
-    device: str, *, with_plugin: bool = True, ranks: tuple[int, int] = (1, 0), **environment: Any
+    device: str,
+    *,
+    with_plugin: bool = True,
+    is_first: bool = False,
+    ranks: tuple[int, int] = (1, 0),
+    **environment: Any,
 ) -> Iterator[None]:
-    """The stand-ins on a device, in an environment that says nothing of this package but what is given."""
+    """The stand-ins on a device, in an environment that says nothing of this package but what is given.
+
+    `is_first` is whether the plugin comes before vllm-gaudi's own.
+    """
     ours = ("GAUDI_KV_", "VLLM_SCALE", "QUANT_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     with mock.patch.dict(os.environ, kept | environment, clear=True), standing_in():
@@ -59,9 +67,9 @@ def engine(
         ops.is_hpu_gaudi2, ops.is_hpu_gaudi3 = device == "gaudi2", device == "gaudi3"
         platforms.current_platform = module("vllm_gaudi.platform").HpuPlatform()
         distributed.SIZE, distributed.RANK = ranks
-        module("vllm_gaudi").register_ops()
-        if with_plugin:
-            plugin()()
+        plugins = [module("vllm_gaudi").register_ops] + ([plugin()] if with_plugin else [])
+        for register in reversed(plugins) if is_first else plugins:
+            register()
         yield
 
 

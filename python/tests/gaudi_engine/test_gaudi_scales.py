@@ -75,6 +75,12 @@ def test_every_fixture_gets_the_scales_of_its_inspection(name: str, device: str)
         assert_scales(load(name), expected(name, device))
 
 
+@pytest.mark.parametrize("name", ["autoround-gqa", "autoround-mla", "modelopt-gqa"])
+def test_the_order_of_plugins_does_not_matter(name: str) -> None:
+    with engine("gaudi2", is_first=True):
+        assert_scales(load(name), expected(name, "gaudi2"))
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("method", ["fp8", "quark"])
 @pytest.mark.parametrize("name", ["llmc-gqa-kv", "llmc-mla-kv"])
