@@ -10,7 +10,7 @@ fn run(compiler: &str, language: &[&str], runner: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     // Cargo builds the shared library beside the tests.
-    let library = std::env::current_exe().unwrap().with_file_name("libgaudi_kv_c.so");
+    let library = std::env::current_exe().unwrap().with_file_name("libgaudi_kv.so");
     assert!(library.is_file(), "{} is missing", library.display());
     let program = folder.path().join("rerange");
     let compiled = Command::new(compiler)
