@@ -524,6 +524,10 @@ typedef struct gaudi_kv_inspect_options {
      * `GAUDI_KV_INSPECT_*`, or-ed.
      */
     uint32_t flags;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
 } gaudi_kv_inspect_options;
 
 /**
@@ -600,6 +604,10 @@ typedef struct gaudi_kv_layer {
      * 1 for a draft (multi-token prediction) layer, else 0.
      */
     int32_t is_draft;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
 } gaudi_kv_layer;
 
 /**
@@ -874,7 +882,7 @@ typedef struct gaudi_kv_block_info {
 } gaudi_kv_block_info;
 
 /**
- * What changes a layer's scores, and the scales that its cache does not have. Input; the fields up to `softmax_scale` are
+ * What changes a layer's scores, and the scales that its cache does not have. Input; the fields up to `logits_soft_cap` are
  * required, and zeros are the defaults of the others. Applied in this order: softmax scale, soft cap, ALiBi, mask, sinks.
  */
 typedef struct gaudi_kv_attention_options {
@@ -918,10 +926,14 @@ typedef struct gaudi_kv_attention_options {
      * `GAUDI_KV_ATTENTION_*`, or-ed.
      */
     uint32_t flags;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
 } gaudi_kv_attention_options;
 
 /**
- * A conversion. Input; the fields up to `format` are required, and zeros are the defaults of the others.
+ * A conversion. Input; the fields up to `rounding` are required, and zeros are the defaults of the others.
  */
 typedef struct gaudi_kv_codec_options {
     /**
@@ -1001,6 +1013,10 @@ typedef struct gaudi_kv_aligned_scale {
      * have; else 0.
      */
     int32_t clamped;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
 } gaudi_kv_aligned_scale;
 
 /**

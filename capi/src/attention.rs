@@ -7,7 +7,7 @@ use kv::cache::PlaneScale;
 use crate::cache::{gaudi_kv_mha_shape, gaudi_kv_mla_shape};
 use crate::device::{Place, gaudi_kv_device};
 use crate::failure::Failure;
-use crate::inspect::check_flags;
+use crate::inspect::{check_flags, check_reserved};
 use crate::last_error::{barrier, quiet_barrier};
 use crate::pointer;
 use crate::scale::gaudi_kv_multipliers;
@@ -17,7 +17,7 @@ use crate::structure::{self, Structure, field_end};
 /// Quantize q, k and v of a prefill over an FP8 cache too: with their scales for MHA, with 1.0 for MLA.
 pub const GAUDI_KV_ATTENTION_FP8_PREFILL: u32 = 1;
 
-/// What changes a layer's scores, and the scales that its cache does not have. Input; the fields up to `softmax_scale` are
+/// What changes a layer's scores, and the scales that its cache does not have. Input; the fields up to `logits_soft_cap` are
 /// required, and zeros are the defaults of the others. Applied in this order: softmax scale, soft cap, ALiBi, mask, sinks.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -42,12 +42,15 @@ pub struct gaudi_kv_attention_options {
     pub prob_dequant: f32,
     /// `GAUDI_KV_ATTENTION_*`, or-ed.
     pub flags: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: plain C data that begins with `struct_size`.
 unsafe impl Structure for gaudi_kv_attention_options {
     const NAME: &'static str = "gaudi_kv_attention_options";
-    const REQUIRED: usize = field_end!(gaudi_kv_attention_options, softmax_scale);
+    const REQUIRED: usize = field_end!(gaudi_kv_attention_options, logits_soft_cap);
+    const WHOLE: usize = field_end!(gaudi_kv_attention_options, reserved);
 }
 
 /// A layer's attention. It never changes; several threads may use it.
@@ -71,6 +74,7 @@ unsafe fn resolve(
     num_heads: usize,
 ) -> Result<(AttentionScales, AttentionOptions), Failure> {
     check_flags(options.flags, GAUDI_KV_ATTENTION_FP8_PREFILL)?;
+    check_reserved(options.reserved)?;
     let per_head = |what, pointer: *const f32| {
         // SAFETY: the caller says so.
         let numbers = || unsafe { pointer::slice(what, pointer, num_heads) }.map(<[f32]>::to_vec);

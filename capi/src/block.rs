@@ -6,7 +6,7 @@ use kv::device::StorageDtype;
 use crate::cache::{gaudi_kv_cache, storage_number};
 use crate::device::{generation, generation_number};
 use crate::failure::Failure;
-use crate::inspect::{GAUDI_KV_BF16, GAUDI_KV_F32, GAUDI_KV_FP8, choice};
+use crate::inspect::{GAUDI_KV_BF16, GAUDI_KV_F32, GAUDI_KV_FP8, check_reserved, choice};
 use crate::last_error::{barrier, quiet_barrier};
 use crate::pointer;
 use crate::status::gaudi_kv_status;
@@ -37,6 +37,7 @@ pub struct gaudi_kv_block_info {
 unsafe impl Structure for gaudi_kv_block_info {
     const NAME: &'static str = "gaudi_kv_block_info";
     const REQUIRED: usize = field_end!(gaudi_kv_block_info, num_planes);
+    const WHOLE: usize = field_end!(gaudi_kv_block_info, num_planes);
 }
 
 /// One plane of a block: key, value or latent. Input and output.
@@ -65,6 +66,7 @@ pub struct gaudi_kv_plane {
 unsafe impl Structure for gaudi_kv_plane {
     const NAME: &'static str = "gaudi_kv_plane";
     const REQUIRED: usize = field_end!(gaudi_kv_plane, num_bytes);
+    const WHOLE: usize = field_end!(gaudi_kv_plane, num_bytes);
 }
 
 /// Copies whole blocks within a cache, pair by pair in order: `pairs` holds `num_pairs` times the ids from and to.
@@ -180,6 +182,7 @@ pub unsafe extern "C" fn gaudi_kv_block_add_plane(
             (GAUDI_KV_F32, StorageDtype::F32),
         ];
         let dtype = choice("dtype", plane.dtype, &dtypes)?;
+        check_reserved(plane.reserved)?;
         // SAFETY: the caller says so.
         let bytes = unsafe { pointer::slice("bytes", plane.bytes, plane.num_bytes) }?.to_vec();
         let gaudi_kv_plane { block_size_tokens, heads, dim, .. } = plane;

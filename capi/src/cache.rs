@@ -9,7 +9,7 @@ use kv::device::{Device, PlaneLayout, StorageDtype};
 
 use crate::device::{Place, gaudi_kv_device, generation_number};
 use crate::failure::Failure;
-use crate::inspect::{GAUDI_KV_BF16, GAUDI_KV_F32, GAUDI_KV_FP8, choice};
+use crate::inspect::{GAUDI_KV_BF16, GAUDI_KV_F32, GAUDI_KV_FP8, check_reserved, choice};
 use crate::last_error::{barrier, quiet_barrier};
 use crate::lent::Lent;
 use crate::pointer;
@@ -38,6 +38,7 @@ pub struct gaudi_kv_mha_shape {
 unsafe impl Structure for gaudi_kv_mha_shape {
     const NAME: &'static str = "gaudi_kv_mha_shape";
     const REQUIRED: usize = field_end!(gaudi_kv_mha_shape, v_head_dim);
+    const WHOLE: usize = field_end!(gaudi_kv_mha_shape, v_head_dim);
 }
 
 /// The sizes of an MLA layer. Input.
@@ -62,6 +63,7 @@ pub struct gaudi_kv_mla_shape {
 unsafe impl Structure for gaudi_kv_mla_shape {
     const NAME: &'static str = "gaudi_kv_mla_shape";
     const REQUIRED: usize = field_end!(gaudi_kv_mla_shape, v_head_dim);
+    const WHOLE: usize = field_end!(gaudi_kv_mla_shape, v_head_dim);
 }
 
 /// The blocks of a cache, how they are stored, and where. Input; the fields up to `v_scale` are required.
@@ -101,6 +103,7 @@ pub struct gaudi_kv_cache_options {
 unsafe impl Structure for gaudi_kv_cache_options {
     const NAME: &'static str = "gaudi_kv_cache_options";
     const REQUIRED: usize = field_end!(gaudi_kv_cache_options, v_scale);
+    const WHOLE: usize = field_end!(gaudi_kv_cache_options, value_memory_bytes);
 }
 
 /// What a cache is. Output.
@@ -133,6 +136,7 @@ pub struct gaudi_kv_cache_info {
 unsafe impl Structure for gaudi_kv_cache_info {
     const NAME: &'static str = "gaudi_kv_cache_info";
     const REQUIRED: usize = field_end!(gaudi_kv_cache_info, fingerprint);
+    const WHOLE: usize = field_end!(gaudi_kv_cache_info, fingerprint);
 }
 
 /// A paged KV cache of one layer with the scales that it is stored with. Several threads may use one: calls that read it
@@ -164,9 +168,7 @@ unsafe fn options(options: *const gaudi_kv_cache_options, has_values: bool) -> R
         (GAUDI_KV_F32, StorageDtype::F32),
     ];
     let dtype = choice("dtype", options.dtype, &dtypes)?;
-    if options.reserved != 0 {
-        return Err(Failure::unsupported("reserved is not 0"));
-    }
+    check_reserved(options.reserved)?;
     let scale = |what: &str, multipliers: &gaudi_kv_multipliers| {
         if dtype != StorageDtype::Fp8 {
             return Ok(PlaneScale::ONE);

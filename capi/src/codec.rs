@@ -44,7 +44,7 @@ pub const GAUDI_KV_ROUND_TOWARD_ZERO: i32 = 1;
 /// What overflows becomes what the format has for it, Inf or NaN, instead of the largest finite value.
 pub const GAUDI_KV_CODEC_NO_CLIP: u32 = 1;
 
-/// A conversion. Input; the fields up to `format` are required, and zeros are the defaults of the others.
+/// A conversion. Input; the fields up to `rounding` are required, and zeros are the defaults of the others.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct gaudi_kv_codec_options {
@@ -71,7 +71,8 @@ pub struct gaudi_kv_codec_options {
 // SAFETY: plain C data that begins with `struct_size`.
 unsafe impl Structure for gaudi_kv_codec_options {
     const NAME: &'static str = "gaudi_kv_codec_options";
-    const REQUIRED: usize = field_end!(gaudi_kv_codec_options, format);
+    const REQUIRED: usize = field_end!(gaudi_kv_codec_options, rounding);
+    const WHOLE: usize = field_end!(gaudi_kv_codec_options, bias);
 }
 
 /// A conversion, made once for many arrays. It never changes; several threads may use it.

@@ -114,6 +114,7 @@ pub struct gaudi_kv_device_info {
 unsafe impl Structure for gaudi_kv_device_info {
     const NAME: &'static str = "gaudi_kv_device_info";
     const REQUIRED: usize = field_end!(gaudi_kv_device_info, description);
+    const WHOLE: usize = field_end!(gaudi_kv_device_info, description);
 }
 
 /// How a Gaudi is found and used. Input; zeros are the defaults.
@@ -141,6 +142,7 @@ pub struct gaudi_kv_hpu_options {
 unsafe impl Structure for gaudi_kv_hpu_options {
     const NAME: &'static str = "gaudi_kv_hpu_options";
     const REQUIRED: usize = field_end!(gaudi_kv_hpu_options, struct_size);
+    const WHOLE: usize = field_end!(gaudi_kv_hpu_options, timeout_ms);
 }
 
 fn device(place: Place) -> gaudi_kv_device {

@@ -1,7 +1,6 @@
 //! Inspections of models: the whole as JSON, and what an engine needs of it as numbers.
 
 use std::ffi::{CString, c_char};
-use std::sync::OnceLock;
 
 use kv::checkpoint::{ModelFolder, TensorParallel};
 use kv::scales::{
@@ -78,12 +77,15 @@ pub struct gaudi_kv_inspect_options {
     pub num_skip_layers: usize,
     /// `GAUDI_KV_INSPECT_*`, or-ed.
     pub flags: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: plain C data that begins with `struct_size`.
 unsafe impl Structure for gaudi_kv_inspect_options {
     const NAME: &'static str = "gaudi_kv_inspect_options";
     const REQUIRED: usize = field_end!(gaudi_kv_inspect_options, struct_size);
+    const WHOLE: usize = field_end!(gaudi_kv_inspect_options, reserved);
 }
 
 /// What an inspection found, in numbers. Output.
@@ -116,15 +118,15 @@ pub struct gaudi_kv_inspection_info {
 unsafe impl Structure for gaudi_kv_inspection_info {
     const NAME: &'static str = "gaudi_kv_inspection_info";
     const REQUIRED: usize = field_end!(gaudi_kv_inspection_info, fp8_max_deploy);
+    const WHOLE: usize = field_end!(gaudi_kv_inspection_info, fp8_max_deploy);
 }
 
 /// What is known of a model's KV scales on a device. It never changes; several threads may read it.
 #[derive(Debug)]
 pub struct gaudi_kv_inspection {
     inspection: Inspection,
-    backend: &'static str,
     pub(crate) layers: Layers,
-    json: OnceLock<CString>,
+    json: CString,
 }
 
 /// The object of `gaudi-kv inspect --json`.
@@ -152,6 +154,11 @@ pub(crate) fn check_flags(flags: u32, known: u32) -> Result<(), Failure> {
     }
 }
 
+/// Refuses what a later version may give a meaning.
+pub(crate) fn check_reserved(reserved: u32) -> Result<(), Failure> {
+    if reserved == 0 { Ok(()) } else { Err(Failure::unsupported(format!("reserved is {reserved}, not 0"))) }
+}
+
 impl gaudi_kv_inspect_options {
     /// # Safety
     /// `skip_layers` points to as many numbers as it says.
@@ -160,6 +167,7 @@ impl gaudi_kv_inspect_options {
         const VERIFY_WEIGHTS: u32 = GAUDI_KV_INSPECT_VERIFY_WEIGHTS;
         const SKIP_SLIDING: u32 = GAUDI_KV_INSPECT_SKIP_SLIDING_WINDOW;
         check_flags(self.flags, STRICT | VERIFY_WEIGHTS | SKIP_SLIDING)?;
+        check_reserved(self.reserved)?;
         // SAFETY: the caller says so.
         let skip_layers = unsafe { pointer::slice("skip_layers", self.skip_layers, self.num_skip_layers) }?;
         let skip_layers = skip_layers.iter().map(|layer| SkipLayer::Index(*layer as usize));
@@ -240,9 +248,10 @@ pub unsafe extern "C" fn gaudi_kv_inspect(
             let folder = ModelFolder::open(model)?;
             Ok(kv::scales::inspect(&folder, &options, &|_| {})?)
         })?;
-        let layers = Layers::of(&inspection.layers);
-        let backend = device.place.backend().name();
-        Ok(gaudi_kv_inspection { inspection, backend, layers, json: OnceLock::new() })
+        let object = Inspected { inspection: &inspection, backend: device.place.backend().name() };
+        let json = serde_json::to_vec(&object).map_err(|error| Failure::internal(error.to_string()))?;
+        let (layers, json) = (Layers::of(&inspection.layers), c_string(&json));
+        Ok(gaudi_kv_inspection { inspection, layers, json })
     };
     // SAFETY: the caller says so.
     barrier(|| unsafe { pointer::hand_out(out, make) })
@@ -266,20 +275,11 @@ pub unsafe extern "C" fn gaudi_kv_inspection_json(
         if json.is_null() {
             return Err(Failure::argument("the place for the JSON is null"));
         }
-        let text = match this.json.get() {
-            Some(text) => text,
-            None => {
-                let object = Inspected { inspection: &this.inspection, backend: this.backend };
-                let text =
-                    serde_json::to_vec(&object).map_err(|error| Failure::internal(error.to_string()))?;
-                this.json.get_or_init(|| c_string(&text))
-            }
-        };
         // SAFETY: not null, and the caller says that they can be written.
         unsafe {
-            json.write(text.as_ptr());
+            json.write(this.json.as_ptr());
             if !len.is_null() {
-                len.write(text.count_bytes());
+                len.write(this.json.count_bytes());
             }
         }
         Ok(())

@@ -34,6 +34,7 @@ pub struct gaudi_kv_error {
 unsafe impl Structure for gaudi_kv_error {
     const NAME: &'static str = "gaudi_kv_error";
     const REQUIRED: usize = field_end!(gaudi_kv_error, tensor);
+    const WHOLE: usize = field_end!(gaudi_kv_error, tensor);
 }
 
 /// What the last call that failed said.

@@ -26,6 +26,7 @@ pub struct gaudi_kv_code_scan {
 unsafe impl Structure for gaudi_kv_code_scan {
     const NAME: &'static str = "gaudi_kv_code_scan";
     const REQUIRED: usize = field_end!(gaudi_kv_code_scan, nan);
+    const WHOLE: usize = field_end!(gaudi_kv_code_scan, nan);
 }
 
 /// A dequantization scale that costs nothing on the device. Output.
@@ -41,12 +42,15 @@ pub struct gaudi_kv_aligned_scale {
     /// 1 where the scale asked for is larger than the largest one of the device, so that values will saturate that need not
     /// have; else 0.
     pub clamped: i32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: plain C data that begins with `struct_size`.
 unsafe impl Structure for gaudi_kv_aligned_scale {
     const NAME: &'static str = "gaudi_kv_aligned_scale";
-    const REQUIRED: usize = field_end!(gaudi_kv_aligned_scale, clamped);
+    const REQUIRED: usize = field_end!(gaudi_kv_aligned_scale, reserved);
+    const WHOLE: usize = field_end!(gaudi_kv_aligned_scale, reserved);
 }
 
 /// Rounds `len` float32 values to bfloat16 bits, as the device does: nearest even, overflow becomes Inf, denormals are kept,
@@ -163,6 +167,7 @@ pub unsafe extern "C" fn gaudi_kv_align_dequant_scale(
             scale: found.scale,
             bias: found.bias.into(),
             clamped: found.clamped.into(),
+            reserved: 0,
         });
         Ok(())
     })

@@ -32,6 +32,7 @@ pub struct gaudi_kv_rerange_counts {
 unsafe impl Structure for gaudi_kv_rerange_counts {
     const NAME: &'static str = "gaudi_kv_rerange_counts";
     const REQUIRED: usize = field_end!(gaudi_kv_rerange_counts, nan);
+    const WHOLE: usize = field_end!(gaudi_kv_rerange_counts, nan);
 }
 
 /// Multiplies each of `len` e4m3 codes by `factor`, in place: the product is formed in float32 and rounded to the nearest

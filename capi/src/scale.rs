@@ -57,12 +57,15 @@ pub struct gaudi_kv_layer {
     pub kv_cache_dtype: i32,
     /// 1 for a draft (multi-token prediction) layer, else 0.
     pub is_draft: i32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: plain C data that begins with `struct_size`.
 unsafe impl Structure for gaudi_kv_layer {
     const NAME: &'static str = "gaudi_kv_layer";
-    const REQUIRED: usize = field_end!(gaudi_kv_layer, is_draft);
+    const REQUIRED: usize = field_end!(gaudi_kv_layer, reserved);
+    const WHOLE: usize = field_end!(gaudi_kv_layer, reserved);
 }
 
 /// One scale of a layer: raw, effective, and where it comes from. Output; arrays and text live as long as the inspection.
@@ -90,6 +93,7 @@ pub struct gaudi_kv_scale {
 unsafe impl Structure for gaudi_kv_scale {
     const NAME: &'static str = "gaudi_kv_scale";
     const REQUIRED: usize = field_end!(gaudi_kv_scale, tensor);
+    const WHOLE: usize = field_end!(gaudi_kv_scale, tensor);
 }
 
 /// The multipliers that a plane of a cache, or a query, is quantized with: `quant`, `dequant` and `count` of a
@@ -253,6 +257,7 @@ pub unsafe extern "C" fn gaudi_kv_inspection_get_layer(
             },
             kv_cache_dtype: dtype_number(found.dtype),
             is_draft: found.is_draft.into(),
+            reserved: 0,
         });
         Ok(())
     })

@@ -1,6 +1,7 @@
 //! Structures that carry their size, so that callers of another version can be understood.
 //!
-//! A caller sets `struct_size` to the size that the structure has in the header it was compiled with.
+//! A caller sets `struct_size` to the size that the structure has in the header it was compiled with. There is no padding
+//! behind the last field: a later field in its place would hold whatever an older caller's padding holds.
 //!
 //! - Smaller than this library's: an older caller. Fields of an input that it does not have are zero, which always means
 //!   what the library did before it had them; fields of an output that it has no room for are not written.
@@ -22,8 +23,10 @@ const LARGEST: u64 = 4096;
 pub(crate) unsafe trait Structure: Copy {
     /// In messages.
     const NAME: &'static str;
-    /// The size of the part that every caller has.
+    /// The size of the part that every caller has: whole words, so that it ends there in C too.
     const REQUIRED: usize;
+    /// Where the last field ends. A later one would not be told from padding behind it, so there must be none.
+    const WHOLE: usize;
 }
 
 /// Where a field ends.
@@ -45,6 +48,7 @@ unsafe fn size<T: Structure>(pointer: *const T) -> Result<usize, Failure> {
     if pointer.is_null() {
         return Err(Failure::argument(format!("the {} is null", T::NAME)));
     }
+    const { assert!(T::REQUIRED.is_multiple_of(8) && T::WHOLE == size_of::<T>()) };
     // SAFETY: not null, and the caller says that it can be read; it may not be aligned.
     let size = unsafe { pointer.cast::<u64>().read_unaligned() };
     if size < T::REQUIRED as u64 || size > LARGEST {
@@ -143,6 +147,7 @@ mod tests {
     unsafe impl Structure for Sample {
         const NAME: &'static str = "sample";
         const REQUIRED: usize = field_end!(Sample, second);
+        const WHOLE: usize = field_end!(Sample, later);
     }
 
     /// Eight numbers of the caller, of which `struct_size` says how many there are.
