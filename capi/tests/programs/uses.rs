@@ -2,7 +2,15 @@
 
 use crate::compiler::{Program, data, sources, succeed};
 
-const VALGRIND: [&str; 4] = ["valgrind", "--quiet", "--leak-check=full", "--error-exitcode=9"];
+/// The threads of the library live as long as the process, and what they stand on is possibly lost.
+const VALGRIND: [&str; 6] = [
+    "valgrind",
+    "--quiet",
+    "--leak-check=full",
+    "--errors-for-leak-kinds=definite,indirect",
+    "--show-leak-kinds=definite,indirect",
+    "--error-exitcode=9",
+];
 const HELGRIND: [&str; 4] = ["valgrind", "--tool=helgrind", "--quiet", "--error-exitcode=9"];
 
 #[track_caller]
@@ -52,8 +60,8 @@ pub fn threads() {
     is_fine(&Program::c("threads.c"), &[], &["writers", &models()]);
 }
 
-/// Helgrind sees every access of the library to memory, but not the locks of Rust, so there is no writer, and attention,
-/// which shares its work out to other threads, is left to the other runs.
+/// Helgrind sees every access of the library to memory, but not the locks of Rust: so nothing is written meanwhile, and
+/// what is shared out to threads of the library, inspections and attention, is left to the other runs.
 pub fn readers_under_helgrind() {
     is_fine(&Program::c("threads.c"), &HELGRIND, &["readers", &models()]);
 }
