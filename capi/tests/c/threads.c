@@ -1,6 +1,6 @@
-/* Several threads. The first argument says what they do: "readers" read the same objects, as far as that takes no threads of
- * the library, "writers" also look up scales and run attention, over a cache that another thread changes meanwhile, "race" breaks the rules: two caches over the same memory are written to at the
- * same time. The second argument is the folder with the models. */
+/* Several threads. The first argument says what they do: "read" the same objects; "change" a cache that others read; "all" of
+ * it and what is shared out to threads of the library, inspection and attention; "race", which breaks the rules: two caches over
+ * the same memory are written to at the same time. The second argument is the folder with the models. */
 
 #include "check.h"
 
@@ -15,7 +15,7 @@ static gaudi_kv_cache *cache;
 static gaudi_kv_attention *layer;
 static gaudi_kv_batch *batch;
 static gaudi_kv_codec *codec;
-static bool with_writers;
+static bool with_changes, with_all;
 
 static gaudi_kv_mha_shape shape_of(void) {
     NEW(gaudi_kv_mha_shape, shape);
@@ -99,7 +99,7 @@ static void *reader(void *number) {
         char text[32];
         snprintf(text, sizeof text, "block %d;", 1000 + *(int *)number);
         CHECK(strstr(gaudi_kv_last_error_message(), text) != NULL);
-        if (with_writers) {
+        if (with_all) {
             attend();
             look_up();
         }
@@ -131,7 +131,7 @@ static void run_all(void) {
         numbers[i] = i;
         CHECK(pthread_create(&threads[i], NULL, reader, &numbers[i]) == 0);
     }
-    if (with_writers) {
+    if (with_changes) {
         CHECK(pthread_create(&changing, NULL, writer, NULL) == 0);
         CHECK(pthread_join(changing, NULL) == 0);
     }
@@ -155,7 +155,8 @@ static void race(void) {
 
 int main(int argc, char **argv) {
     CHECK(argc == 3);
-    with_writers = strcmp(argv[1], "writers") == 0;
+    with_all = strcmp(argv[1], "all") == 0;
+    with_changes = with_all || strcmp(argv[1], "change") == 0;
     OK(gaudi_kv_device_create_emulated(GAUDI_KV_GAUDI2, GAUDI_KV_FAST, &device));
     if (strcmp(argv[1], "race") == 0) {
         race();
@@ -165,7 +166,7 @@ int main(int argc, char **argv) {
     }
     char model[4096];
     snprintf(model, sizeof model, "%s/llmc-gqa-head", argv[2]);
-    if (with_writers) {
+    if (with_all) {
         OK(gaudi_kv_inspect(model, device, NULL, &inspection));
     }
     cache = cache_of(NULL, NULL);

@@ -44,8 +44,13 @@ pub struct Program {
 
 impl Program {
     pub fn new(compiler: &str, flags: &[&str], sources: &[PathBuf]) -> Self {
+        Self::with(&library(), compiler, flags, sources, &[])
+    }
+
+    /// With another build of the library, and what else is linked.
+    pub fn with(library: &Path, compiler: &str, flags: &[&str], sources: &[PathBuf], link: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        std::os::unix::fs::symlink(library(), folder.path().join(SONAME)).unwrap();
+        std::os::unix::fs::symlink(library, folder.path().join(SONAME)).unwrap();
         let mut command = Command::new(compiler);
         command
             .args(flags)
@@ -57,8 +62,9 @@ impl Program {
             .args(sources)
             // What the library is written in does not matter.
             .args(["-x", "none"])
+            .args(link)
             .arg(folder.path().join(SONAME))
-            .args(["-lm", "-o"])
+            .args(["-lm", "-ldl", "-lrt", "-o"])
             .arg(folder.path().join("program"));
         succeed(&mut command);
         Self { folder }

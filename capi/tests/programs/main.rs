@@ -11,6 +11,7 @@ mod exports;
 mod golden;
 mod install;
 mod models;
+mod sanitizer;
 mod uses;
 
 use std::process::{Command, ExitCode, Stdio};
@@ -50,6 +51,8 @@ fn main() -> ExitCode {
         slow("valgrind: no memory error with any arguments", uses::any_arguments_under_valgrind),
         slow("helgrind: no data race of readers", uses::readers_under_helgrind),
         slow("helgrind: a data race is found", uses::helgrind_finds_a_race),
+        // The library is built anew, which takes some minutes.
+        slow("thread sanitizer: no data race, and one is found", sanitizer::threads),
         test("models: JSON and scales as expected", models::all),
         test("golden vectors through codecs", golden::all),
         test("attention gives the bits of the Rust library", attention::all),

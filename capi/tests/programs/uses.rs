@@ -57,13 +57,13 @@ pub fn any_arguments_under_valgrind() {
 }
 
 pub fn threads() {
-    is_fine(&Program::c("threads.c"), &[], &["writers", &models()]);
+    is_fine(&Program::c("threads.c"), &[], &["all", &models()]);
 }
 
 /// Helgrind sees every access of the library to memory, but not the locks of Rust: so nothing is written meanwhile, and
 /// what is shared out to threads of the library, inspections and attention, is left to the other runs.
 pub fn readers_under_helgrind() {
-    is_fine(&Program::c("threads.c"), &HELGRIND, &["readers", &models()]);
+    is_fine(&Program::c("threads.c"), &HELGRIND, &["read", &models()]);
 }
 
 /// The library writes to memory that several threads lend it at a time, which no caller may do.
