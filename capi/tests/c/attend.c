@@ -1,5 +1,5 @@
 /* Attention over numbers of a fixed sequence, written to the standard output as float32. The arguments are the generation,
- * the mode and the type of the cache. */
+ * the mode, 0 for a Gaudi, and the type of the cache. */
 
 #include "check.h"
 
@@ -144,10 +144,51 @@ static void mla(const gaudi_kv_device *device, int32_t dtype) {
     free(q_pe);
 }
 
+/* What a Gaudi has no part in: memory of the caller, and a cache that is not on it. */
+static void elsewhere(const gaudi_kv_device *hpu) {
+    static uint8_t memory[2][BLOCKS * SIZE];
+    NEW(gaudi_kv_mha_shape, shape);
+    shape.num_heads = shape.num_kv_heads = shape.head_dim = shape.v_head_dim = 1;
+    gaudi_kv_cache_options cached = cache_options(GAUDI_KV_BF16);
+    cached.key_memory = memory[0];
+    cached.value_memory = memory[1];
+    cached.key_memory_bytes = cached.value_memory_bytes = sizeof memory[0];
+    gaudi_kv_cache *cache = NULL;
+    FAILS(GAUDI_KV_UNSUPPORTED, gaudi_kv_cache_create_mha(hpu, &shape, &cached, &cache));
+    cached.key_memory = cached.value_memory = NULL;
+    gaudi_kv_device *emulated = NULL;
+    OK(gaudi_kv_device_create_emulated(GAUDI_KV_GAUDI2, GAUDI_KV_FAST, &emulated));
+    OK(gaudi_kv_cache_create_mha(emulated, &shape, &cached, &cache));
+    NEW(gaudi_kv_attention_options, options);
+    options.softmax_scale = 1.0f;
+    gaudi_kv_attention *layer = NULL;
+    OK(gaudi_kv_attention_create_mha(hpu, &shape, &options, &layer));
+    gaudi_kv_batch *batch = NULL;
+    OK(gaudi_kv_batch_create(&batch));
+    const int32_t one_each[2] = {0, 1};
+    OK(gaudi_kv_batch_prepare(batch, cache, one_each, one_each + 1, 1, one_each, 1));
+    const uint16_t q[1] = {0};
+    float out[1];
+    FAILS(GAUDI_KV_MISMATCH, gaudi_kv_attention_decode_mha(layer, cache, batch, q, 1, out, 1));
+    CHECK(strstr(gaudi_kv_last_error_message(), "emulated") != NULL);
+    gaudi_kv_batch_free(batch);
+    gaudi_kv_attention_free(layer);
+    gaudi_kv_cache_free(cache);
+    gaudi_kv_device_free(emulated);
+}
+
 int main(int argc, char **argv) {
     CHECK(argc == 4);
     gaudi_kv_device *device = NULL;
-    OK(gaudi_kv_device_create_emulated(atoi(argv[1]), atoi(argv[2]), &device));
+    if (atoi(argv[2]) == 0) {
+        OK(gaudi_kv_device_create_hpu(NULL, &device));
+        NEW(gaudi_kv_device_info, info);
+        OK(gaudi_kv_device_get_info(device, &info));
+        CHECK(info.backend == GAUDI_KV_HPU && info.mode == 0 && info.generation == atoi(argv[1]));
+        elsewhere(device);
+    } else {
+        OK(gaudi_kv_device_create_emulated(atoi(argv[1]), atoi(argv[2]), &device));
+    }
     mha(device, atoi(argv[3]));
     mla(device, atoi(argv[3]));
     gaudi_kv_device_free(device);

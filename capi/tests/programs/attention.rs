@@ -87,31 +87,63 @@ fn mla(device: &Emulated, geometry: CacheGeometry, numbers: &mut Numbers) -> Vec
     out
 }
 
+/// The bits that the C program gives; `mode` 0 is a Gaudi, with these variables.
+fn through_c(
+    program: &Program,
+    generation: Generation,
+    mode: u32,
+    dtype: u32,
+    variables: &[(&str, &str)],
+) -> Vec<u32> {
+    let mut command = program.command(&[]);
+    let number = generation.name().strip_prefix("gaudi").unwrap();
+    command.args([number, &mode.to_string(), &dtype.to_string()]).envs(variables.iter().copied());
+    succeed(&mut command).stdout.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
+}
+
+fn in_rust(generation: Generation, mode: Mode, dtype: StorageDtype) -> Vec<u32> {
+    let device = Emulated::new(generation, mode);
+    let geometry = CacheGeometry::new(8, 16, dtype).unwrap();
+    let mut numbers = Numbers(1);
+    let mut expected = mha(&device, geometry, &mut numbers);
+    expected.extend(mla(&device, geometry, &mut numbers));
+    let expected: Vec<u32> = expected.iter().map(|value| value.to_bits()).collect();
+    assert!(expected.len() == 816 && expected.iter().any(|bits| *bits != 0));
+    expected
+}
+
+const DTYPES: [(StorageDtype, u32); 3] =
+    [(StorageDtype::Fp8, 1), (StorageDtype::Bf16, 2), (StorageDtype::F32, 3)];
+
 pub fn all() {
     let program = Program::c("attend.c");
-    let dtypes = [StorageDtype::Fp8, StorageDtype::Bf16, StorageDtype::F32];
     for generation in Generation::ALL {
-        for (mode, mode_number) in [(Mode::Exact, "1"), (Mode::Fast, "2")] {
-            for (dtype, dtype_number) in dtypes.iter().zip(1..) {
-                let number = generation.name().strip_prefix("gaudi").unwrap();
-                let mut command = program.command(&[]);
-                command.args([number, mode_number, &dtype_number.to_string()]);
-                let found: Vec<u32> = succeed(&mut command)
-                    .stdout
-                    .as_chunks::<4>()
-                    .0
-                    .iter()
-                    .map(|b| u32::from_le_bytes(*b))
-                    .collect();
-                let device = Emulated::new(generation, mode);
-                let geometry = CacheGeometry::new(8, 16, *dtype).unwrap();
-                let mut numbers = Numbers(1);
-                let mut expected = mha(&device, geometry, &mut numbers);
-                expected.extend(mla(&device, geometry, &mut numbers));
-                let expected: Vec<u32> = expected.iter().map(|value| value.to_bits()).collect();
-                assert!(expected.len() == 816 && expected.iter().any(|bits| *bits != 0));
+        for (mode, mode_number) in [(Mode::Exact, 1), (Mode::Fast, 2)] {
+            for (dtype, dtype_number) in DTYPES {
+                let found = through_c(&program, generation, mode_number, dtype_number, &[]);
+                let expected = in_rust(generation, mode, dtype);
                 assert!(found == expected, "{generation} {mode} {}", dtype.name());
             }
+        }
+    }
+}
+
+/// A Gaudi whose library computes on the CPU gives the bits of the exact emulation.
+pub fn on_a_gaudi() {
+    let program = Program::c("attend.c");
+    let library = crate::compiler::library().with_file_name("libSynapse.so").display().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let recipes = folder.path().display().to_string();
+    for generation in Generation::ALL {
+        let variables = [
+            ("GAUDI_KV_SYNAPSE", library.as_str()),
+            ("SYNAPSE_EMU_DEVICE", generation.name()),
+            ("GAUDI_KV_RECIPE_CACHE", &recipes),
+        ];
+        for (dtype, dtype_number) in DTYPES {
+            let found = through_c(&program, generation, 0, dtype_number, &variables);
+            let expected = in_rust(generation, Mode::Exact, dtype);
+            assert!(found == expected, "{generation} {}", dtype.name());
         }
     }
 }

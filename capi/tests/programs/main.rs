@@ -56,6 +56,8 @@ fn main() -> ExitCode {
         test("models: JSON and scales as expected", models::all),
         test("golden vectors through codecs", golden::all),
         test("attention gives the bits of the Rust library", attention::all),
+        test("a Gaudi gives the same bits", attention::on_a_gaudi)
+            .with_ignored_flag(cfg!(not(feature = "hpu"))),
         test("exports are those on record", exports::on_record),
         test("the header declares the exports", exports::declared),
         test("the program uses the exports", exports::used),
