@@ -177,7 +177,9 @@ mod tests {
     #[test]
     fn a_newer_caller_may_not_ask_for_what_is_not_known() {
         let mut memory = memory(40);
-        assert_eq!(read_of(&memory).unwrap_err().status, 4);
+        memory[3] = 1 << 56;
+        let failure = read_of(&memory).unwrap_err();
+        assert!(failure.status == 4 && failure.message.contains("byte 31"), "{}", failure.message);
         memory[3] = 0;
         let failure = read_of(&memory).unwrap_err();
         assert!(failure.message.contains("byte 32"), "{}", failure.message);
