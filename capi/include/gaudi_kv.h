@@ -91,7 +91,7 @@
 #define GAUDI_KV_NOT_FOUND 8
 
 /**
- * Memory cannot be had.
+ * Memory or threads cannot be had.
  */
 #define GAUDI_KV_OUT_OF_MEMORY 9
 

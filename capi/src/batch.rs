@@ -32,7 +32,7 @@ impl gaudi_kv_batch {
         self.query_start_loc.last().copied().unwrap_or(0)
     }
 
-    /// Takes the sequences of a step.
+    /// Takes the sequences of a step, in the memory that is there.
     fn take(
         &mut self,
         query_start_loc: &[i32],
@@ -40,12 +40,14 @@ impl gaudi_kv_batch {
         block_table: &[i32],
         cache: Option<&gaudi_kv_cache>,
     ) -> Result<(), Failure> {
-        self.decode = DecodeBatch::new();
         set("query_start_loc", query_start_loc, &mut self.query_start_loc)?;
         set("seq_lens", seq_lens, &mut self.seq_lens)?;
         self.block_table.clear();
         self.block_table.extend_from_slice(block_table);
-        let Some(cache) = cache else { return Ok(()) };
+        let Some(cache) = cache else {
+            self.decode = DecodeBatch::new();
+            return Ok(());
+        };
         let view = Batch {
             query_start_loc: &self.query_start_loc,
             seq_lens: &self.seq_lens,

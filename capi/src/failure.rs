@@ -58,6 +58,10 @@ impl Failure {
         Self::new(GAUDI_KV_NOT_FOUND, message)
     }
 
+    pub(crate) fn no_threads(message: impl Into<String>) -> Self {
+        Self::new(GAUDI_KV_OUT_OF_MEMORY, message)
+    }
+
     /// A length that does not fit.
     pub(crate) fn length(what: &str, len: usize, expected: usize) -> Self {
         Self::shape(format!("{what} has {len} elements, {expected} are needed"))

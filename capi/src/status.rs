@@ -29,7 +29,7 @@ pub const GAUDI_KV_INVALID_SHAPE: i32 = 6;
 pub const GAUDI_KV_MISMATCH: i32 = 7;
 /// There is no such layer or plane.
 pub const GAUDI_KV_NOT_FOUND: i32 = 8;
-/// Memory cannot be had.
+/// Memory or threads cannot be had.
 pub const GAUDI_KV_OUT_OF_MEMORY: i32 = 9;
 /// The device, or the way to it, failed. What the call writes to may be changed in part.
 pub const GAUDI_KV_DEVICE_FAILED: i32 = 10;

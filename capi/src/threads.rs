@@ -18,7 +18,7 @@ fn pool() -> Result<Arc<ThreadPool>, Failure> {
         return Ok(Arc::clone(pool));
     }
     let new = ThreadPoolBuilder::new().thread_name(|number| format!("gaudi-kv-{number}")).build();
-    let new = Arc::new(new.map_err(|error| Failure::internal(format!("cannot start threads: {error}")))?);
+    let new = Arc::new(new.map_err(|error| Failure::no_threads(format!("cannot start threads: {error}")))?);
     let old = pool.replace((process, Arc::clone(&new)));
     // Dropping the parent's pool would wait for threads that this process does not have.
     std::mem::forget(old);

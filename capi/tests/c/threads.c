@@ -1,10 +1,14 @@
 /* Several threads. The first argument says what they do: "read" the same objects; "change" a cache that others read; "all" of
  * it and what is shared out to threads of the library, inspection and attention; "race", which breaks the rules: two caches over
- * the same memory are written to at the same time. The second argument is the folder with the models. */
+ * the same memory are written to at the same time; "fork" a child process, which has none of the library's threads. The second argument is the folder with the models. */
+
+#define _POSIX_C_SOURCE 200809L /* fork, alarm */
 
 #include "check.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <stdbool.h>
 
 enum { THREADS = 4, ROUNDS = 20, TOKENS = 16, HEADS = 2, DIM = 8, ROW = HEADS * DIM, BLOCKS = 3 };
@@ -153,6 +157,22 @@ static void race(void) {
     }
 }
 
+static void fork_child(void) {
+    attend();
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        /* A child that waits for threads that there are not ends with a signal. */
+        alarm(30);
+        attend();
+        _exit(0);
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    attend();
+}
+
 int main(int argc, char **argv) {
     CHECK(argc == 3);
     with_all = strcmp(argv[1], "all") == 0;
@@ -181,7 +201,11 @@ int main(int argc, char **argv) {
     NEW(gaudi_kv_codec_options, format);
     format.format = GAUDI_KV_FORMAT_GAUDI2;
     OK(gaudi_kv_codec_create(&format, &codec));
-    run_all();
+    if (strcmp(argv[1], "fork") == 0) {
+        fork_child();
+    } else {
+        run_all();
+    }
     gaudi_kv_codec_free(codec);
     gaudi_kv_batch_free(batch);
     gaudi_kv_attention_free(layer);

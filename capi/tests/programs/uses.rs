@@ -60,6 +60,10 @@ pub fn threads() {
     is_fine(&Program::c("threads.c"), &[], &["all", &models()]);
 }
 
+pub fn after_a_fork() {
+    is_fine(&Program::c("threads.c"), &[], &["fork", &models()]);
+}
+
 /// Helgrind sees every access of the library to memory, but not the locks of Rust: so nothing is written meanwhile, and
 /// what is shared out to threads of the library, inspections and attention, is left to the other runs.
 pub fn readers_under_helgrind() {
