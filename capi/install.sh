@@ -3,9 +3,9 @@
 #
 #   capi/install.sh [--prefix DIR] [--libdir DIR] [--includedir DIR] [--destdir DIR] [--from DIR]
 #
-# The prefix is /usr/local; libdir and includedir are lib and include below it. --destdir is put in front of every path that is
-# written to, for packagers. --from takes the libraries from a folder instead of building them. What is installed may be moved
-# as a whole. `cargo cinstall -p gaudi-kv-c` of cargo-c installs the same files.
+# The prefix is /usr/local; libdir and includedir are lib and include below it. --destdir is put in front of every path
+# that is written to, for packagers. --from takes the libraries from a folder instead of building them. What is
+# installed may be moved as a whole. `cargo cinstall -p gaudi-kv-c` of cargo-c installs the same files.
 set -eu
 
 package=$(cd "$(dirname "$0")" && pwd)
@@ -34,7 +34,8 @@ fi
 
 # The version of a section of Cargo.toml.
 version_in() {
-    awk -v section="[$1]" '$0 == section { found = 1 } found && $1 == "version" { gsub(/"/, "", $3); print $3; exit }' "$2"
+    awk -v section="[$1]" \
+        '$0 == section { found = 1 } found && $1 == "version" { gsub(/"/, "", $3); print $3; exit }' "$2"
 }
 version=$(version_in workspace.package "$package/../Cargo.toml")
 interface=$(version_in package.metadata.capi.library "$package/Cargo.toml")

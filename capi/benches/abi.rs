@@ -149,8 +149,8 @@ fn rows(len: usize) -> Vec<bf16> {
     (0..len).map(|i| bf16::from_f32((i * 7919 % 1024) as f32 / 128.0 - 4.0)).collect()
 }
 
-/// Writes 128 tokens through C and through Rust. `shape` is that of the C structure after its size, `rows` the elements of a
-/// token of both operands.
+/// Writes 128 tokens through C and through Rust. `shape` is that of the C structure after its size, `rows` the
+/// elements of a token of both operands.
 fn write(
     library: &Library,
     kind: &str,

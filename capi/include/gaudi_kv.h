@@ -7,23 +7,26 @@
  * gaudi_kv_last_error() of the same thread say more. No call ends the process or unwinds into the caller, whatever its
  * arguments, as long as pointers lead to what the Safety section of the function says.
  *
- * Handles. gaudi_kv_*_create*, gaudi_kv_inspect and gaudi_kv_cache_export_block set a pointer to an object that the caller
- * owns and gives back with the gaudi_kv_*_free of its kind: once, when no other call uses it. Null may be freed. What an
- * object hands out (texts, arrays) lives as long as the object. Objects do not need each other to live: a device may be
- * freed before the caches on it.
+ * Handles. gaudi_kv_*_create*, gaudi_kv_inspect and gaudi_kv_cache_export_block set a pointer to an object that the
+ * caller owns and gives back with the gaudi_kv_*_free of its kind: once, when no other call uses it. Null may be
+ * freed. What an object hands out (texts, arrays) lives as long as the object. Objects do not need each other to live:
+ * a device may be freed before the caches on it.
  *
- * Structures. Those with a struct_size carry their size, so that caller and library may be of different versions: set it to
- * sizeof of the structure. Zeros in the rest of an input are its defaults. Of a shorter structure (an older caller) the
- * missing fields count as zero, and in an output nothing is written beyond it. Of a longer one (a newer caller) what this
- * library does not know must be zero in an input, or the call returns GAUDI_KV_UNSUPPORTED, and is set to zero in an output.
+ * Structures. Those with a struct_size carry their size, so that caller and library may be of different versions: set
+ * it to sizeof of the structure. Zeros in the rest of an input are its defaults. Of a shorter structure (an older
+ * caller) the missing fields count as zero, and in an output nothing is written beyond it. Of a longer one (a newer
+ * caller) what this library does not know must be zero in an input, or the call returns GAUDI_KV_UNSUPPORTED, and is
+ * set to zero in an output.
  *
  * Memory. Arrays are row-major and contiguous, aligned to their elements; lengths are in elements. bfloat16 values are
- * uint16_t with their bits. An array of length 0 may be null. What a call writes to may not overlap with what it reads.
+ * uint16_t with their bits. An array of length 0 may be null. What a call writes to may not overlap with what it
+ * reads.
  *
- * Threads. Any thread may use any handle, one at a time. Several threads at a time may use the same device, inspection,
- * attention layer and codec; the same cache, where calls that read it (read, export, prefill, decode, get_info) run at the
- * same time and one that changes it waits for them; and the same batch or block, as long as none changes it (prepare,
- * add_plane). Freeing is for one thread, after all others are done. Errors are kept for each thread.
+ * Threads. Any thread may use any handle, one at a time. Several threads at a time may use the same device,
+ * inspection, attention layer and codec; the same cache, where calls that read it (read, export, prefill, decode,
+ * get_info) run at the same time and one that changes it waits for them; and the same batch or block, as long as none
+ * changes it (prepare, add_plane). Freeing is for one thread, after all others are done. Errors are kept for each
+ * thread.
  */
 
 
@@ -34,9 +37,9 @@
 #include <stdint.h>
 
 /**
- * The version of the interface that this header describes. It grows by one where functions, fields or values are added;
- * nothing is ever taken away or changed, so a program works with every library whose `gaudi_kv_abi_version()` is at
- * least the `GAUDI_KV_ABI_VERSION` that it was compiled with.
+ * The version of the interface that this header describes. It grows by one where functions, fields or values are
+ * added; nothing is ever taken away or changed, so a program works with every library whose `gaudi_kv_abi_version()`
+ * is at least the `GAUDI_KV_ABI_VERSION` that it was compiled with.
  */
 #define GAUDI_KV_ABI_VERSION 1
 
@@ -52,8 +55,8 @@
 #define GAUDI_KV_INVALID_ARGUMENT 1
 
 /**
- * A scale or factor that is not finite and positive, in float32 or rounded to bfloat16, or has another number of heads.
- * Nothing was changed.
+ * A scale or factor that is not finite and positive, in float32 or rounded to bfloat16, or has another number of
+ * heads. Nothing was changed.
  */
 #define GAUDI_KV_INVALID_FACTOR 2
 
@@ -69,8 +72,8 @@
 #define GAUDI_KV_UNSUPPORTED 4
 
 /**
- * A model that cannot be read, or that does not fit what is asked for. `gaudi_kv_last_error` names the file, the tensor
- * and the layer.
+ * A model that cannot be read, or that does not fit what is asked for. `gaudi_kv_last_error` names the file, the
+ * tensor and the layer.
  */
 #define GAUDI_KV_INVALID_MODEL 5
 
@@ -358,8 +361,8 @@ typedef struct gaudi_kv_batch gaudi_kv_batch;
 typedef struct gaudi_kv_block gaudi_kv_block;
 
 /**
- * A paged KV cache of one layer with the scales that it is stored with. Several threads may use one: calls that read it
- * run at the same time, and one that changes it waits until the others have ended.
+ * A paged KV cache of one layer with the scales that it is stored with. Several threads may use one: calls that read
+ * it run at the same time, and one that changes it waits until the others have ended.
  */
 typedef struct gaudi_kv_cache gaudi_kv_cache;
 
@@ -369,8 +372,8 @@ typedef struct gaudi_kv_cache gaudi_kv_cache;
 typedef struct gaudi_kv_codec gaudi_kv_codec;
 
 /**
- * Where caches live and attention runs. Several threads may use one at a time. Caches and attention layers keep what they
- * need of it, so it may be freed before them.
+ * Where caches live and attention runs. Several threads may use one at a time. Caches and attention layers keep what
+ * they need of it, so it may be freed before them.
  */
 typedef struct gaudi_kv_device gaudi_kv_device;
 
@@ -426,8 +429,8 @@ typedef struct gaudi_kv_hpu_options {
      */
     uint64_t struct_size;
     /**
-     * The SynapseAI library, loaded with everything that this means; null for `GAUDI_KV_SYNAPSE` of the environment, else
-     * where the vendor installs it.
+     * The SynapseAI library, loaded with everything that this means; null for `GAUDI_KV_SYNAPSE` of the environment,
+     * else where the vendor installs it.
      */
     const char *library;
     /**
@@ -439,8 +442,8 @@ typedef struct gaudi_kv_hpu_options {
      */
     uint32_t module;
     /**
-     * The folder that keeps compiled recipes between processes; null for `GAUDI_KV_RECIPE_CACHE` of the environment, else
-     * `gaudi-kv/recipes` in the user's cache folder; an empty string for none.
+     * The folder that keeps compiled recipes between processes; null for `GAUDI_KV_RECIPE_CACHE` of the environment,
+     * else `gaudi-kv/recipes` in the user's cache folder; an empty string for none.
      */
     const char *recipe_folder;
     /**
@@ -611,7 +614,8 @@ typedef struct gaudi_kv_layer {
 } gaudi_kv_layer;
 
 /**
- * One scale of a layer: raw, effective, and where it comes from. Output; arrays and text live as long as the inspection.
+ * One scale of a layer: raw, effective, and where it comes from. Output; arrays and text live as long as the
+ * inspection.
  */
 typedef struct gaudi_kv_scale {
     /**
@@ -677,7 +681,8 @@ typedef struct gaudi_kv_mha_shape {
  */
 typedef struct gaudi_kv_multipliers {
     /**
-     * `count` numbers, finite and positive also when rounded to bfloat16: what values are multiplied by on the way into FP8.
+     * `count` numbers, finite and positive also when rounded to bfloat16: what values are multiplied by on the way
+     * into FP8.
      */
     const float *quant;
     /**
@@ -723,11 +728,11 @@ typedef struct gaudi_kv_cache_options {
      */
     struct gaudi_kv_multipliers v_scale;
     /**
-     * Memory of the caller for the keys, or for the latents, of an emulated device: row-major
-     * `[num_blocks, block_size_tokens, num_kv_heads, head_dim]` or
-     * `[num_blocks, block_size_tokens, kv_lora_rank + qk_rope_head_dim]`, aligned to its elements. What it holds stays. It
-     * must live until the cache is freed, and nobody else may change it while a call uses the cache. Null: the cache has
-     * memory of its own, zeroed, with one more block, the pad block, for the writes of padding rows.
+     * Memory of the caller for the keys, or for the latents, of an emulated device: row-major `[num_blocks,
+     * block_size_tokens, num_kv_heads, head_dim]` or `[num_blocks, block_size_tokens, kv_lora_rank +
+     * qk_rope_head_dim]`, aligned to its elements. What it holds stays. It must live until the cache is freed, and
+     * nobody else may change it while a call uses the cache. Null: the cache has memory of its own, zeroed, with one
+     * more block, the pad block, for the writes of padding rows.
      */
     void *key_memory;
     /**
@@ -735,8 +740,8 @@ typedef struct gaudi_kv_cache_options {
      */
     size_t key_memory_bytes;
     /**
-     * The same for the values, `[num_blocks, block_size_tokens, num_kv_heads, v_head_dim]`; null exactly where `key_memory`
-     * is, and for latents.
+     * The same for the values, `[num_blocks, block_size_tokens, num_kv_heads, v_head_dim]`; null exactly where
+     * `key_memory` is, and for latents.
      */
     void *value_memory;
     /**
@@ -882,8 +887,9 @@ typedef struct gaudi_kv_block_info {
 } gaudi_kv_block_info;
 
 /**
- * What changes a layer's scores, and the scales that its cache does not have. Input; the fields up to `logits_soft_cap` are
- * required, and zeros are the defaults of the others. Applied in this order: softmax scale, soft cap, ALiBi, mask, sinks.
+ * What changes a layer's scores, and the scales that its cache does not have. Input; the fields up to
+ * `logits_soft_cap` are required, and zeros are the defaults of the others. Applied in this order: softmax scale,
+ * soft cap, ALiBi, mask, sinks.
  */
 typedef struct gaudi_kv_attention_options {
     /**
@@ -1009,8 +1015,8 @@ typedef struct gaudi_kv_aligned_scale {
      */
     uint32_t bias;
     /**
-     * 1 where the scale asked for is larger than the largest one of the device, so that values will saturate that need not
-     * have; else 0.
+     * 1 where the scale asked for is larger than the largest one of the device, so that values will saturate that
+     * need not have; else 0.
      */
     int32_t clamped;
     /**
@@ -1086,8 +1092,8 @@ const char *gaudi_kv_last_error_message(void);
 gaudi_kv_status gaudi_kv_last_error(struct gaudi_kv_error *error);
 
 /**
- * A Gaudi of `generation` (`GAUDI_KV_GAUDI2`, `GAUDI_KV_GAUDI3`) in `mode` (`GAUDI_KV_EXACT`, `GAUDI_KV_FAST`), computed
- * on the CPU. To be freed with `gaudi_kv_device_free`.
+ * A Gaudi of `generation` (`GAUDI_KV_GAUDI2`, `GAUDI_KV_GAUDI3`) in `mode` (`GAUDI_KV_EXACT`, `GAUDI_KV_FAST`),
+ * computed on the CPU. To be freed with `gaudi_kv_device_free`.
  *
  * Attention runs on the threads of this library: as many as `RAYON_NUM_THREADS` of the environment says, else as the
  * process may use, started by the first call that needs them. A child process that was forked gets threads of its own.
@@ -1102,9 +1108,9 @@ gaudi_kv_status gaudi_kv_device_create_emulated(int32_t generation,
                                                 struct gaudi_kv_device **out);
 
 /**
- * A Gaudi of this machine, through SynapseAI. A process holds one: another call gives the same. Nothing falls back to the
- * CPU. `options` may be null for the defaults. To be freed with `gaudi_kv_device_free`; the Gaudi is given back with the
- * last device, cache and attention layer on it.
+ * A Gaudi of this machine, through SynapseAI. A process holds one: another call gives the same. Nothing falls back to
+ * the CPU. `options` may be null for the defaults. To be freed with `gaudi_kv_device_free`; the Gaudi is given back
+ * with the last device, cache and attention layer on it.
  *
  * Returns `GAUDI_KV_DEVICE_FAILED` where there is no library or no Gaudi, or the process holds another, and
  * `GAUDI_KV_UNSUPPORTED` where this library was built without it.
@@ -1134,26 +1140,26 @@ gaudi_kv_status gaudi_kv_device_get_info(const struct gaudi_kv_device *device,
 void gaudi_kv_device_free(struct gaudi_kv_device *device);
 
 /**
- * The generation of the first Gaudi on this machine's PCI bus: `GAUDI_KV_GAUDI2`, `GAUDI_KV_GAUDI3`, or 0 where there is
- * none. Needs no vendor software.
+ * The generation of the first Gaudi on this machine's PCI bus: `GAUDI_KV_GAUDI2`, `GAUDI_KV_GAUDI3`, or 0 where there
+ * is none. Needs no vendor software.
  */
 int32_t gaudi_kv_installed_generation(void);
 
 /**
- * Inspects the model folder `model` for a device: finds its KV scales, decides what they become there, and says why and
- * what is wrong. `options` may be null for the defaults. What is wrong with the model itself is in the inspection, not
- * an error of the call. To be freed with `gaudi_kv_inspection_free`.
+ * Inspects the model folder `model` for a device: finds its KV scales, decides what they become there, and says why
+ * and what is wrong. `options` may be null for the defaults. What is wrong with the model itself is in the
+ * inspection, not an error of the call. To be freed with `gaudi_kv_inspection_free`.
  *
- * Unless the options say otherwise, `VLLM_SCALE_ADJUSTMENT` of the environment is read: nobody may change the environment
- * meanwhile.
+ * Unless the options say otherwise, `VLLM_SCALE_ADJUSTMENT` of the environment is read: nobody may change the
+ * environment meanwhile.
  *
- * Returns `GAUDI_KV_INVALID_MODEL` where the folder cannot be read or does not fit the options, with the file, tensor and
- * layer in `gaudi_kv_last_error`.
+ * Returns `GAUDI_KV_INVALID_MODEL` where the folder cannot be read or does not fit the options, with the file, tensor
+ * and layer in `gaudi_kv_last_error`.
  *
  * # Safety
- * `model` is null or a path that ends with a zero, `device` null or a device. `options` is null or points to a structure
- * of the size that it says, whose pointers lead to as much as it says. `out` is null or points to a pointer, which is
- * set; to null where the call fails.
+ * `model` is null or a path that ends with a zero, `device` null or a device. `options` is null or points to a
+ * structure of the size that it says, whose pointers lead to as much as it says. `out` is null or points to a
+ * pointer, which is set; to null where the call fails.
  */
 gaudi_kv_status gaudi_kv_inspect(const char *model,
                                  const struct gaudi_kv_device *device,
@@ -1161,9 +1167,9 @@ gaudi_kv_status gaudi_kv_inspect(const char *model,
                                  struct gaudi_kv_inspection **out);
 
 /**
- * The inspection as JSON, UTF-8: the object that `gaudi-kv inspect --json` prints. Numbers have enough digits to restore
- * each float32. The text lives as long as the inspection; `len`, which may be null, is set to its bytes without the zero
- * at its end.
+ * The inspection as JSON, UTF-8: the object that `gaudi-kv inspect --json` prints. Numbers have enough digits to
+ * restore each float32. The text lives as long as the inspection; `len`, which may be null, is set to its bytes
+ * without the zero at its end.
  *
  * # Safety
  * `inspection` is null or an inspection. `json` is null or points to a pointer, `len` is null or points to a number.
@@ -1190,8 +1196,8 @@ gaudi_kv_status gaudi_kv_inspection_get_info(const struct gaudi_kv_inspection *i
 void gaudi_kv_inspection_free(struct gaudi_kv_inspection *inspection);
 
 /**
- * The layer at `index` of the layers that have a KV cache, from 0 to `num_layers` of `gaudi_kv_inspection_info` less one,
- * draft layers last.
+ * The layer at `index` of the layers that have a KV cache, from 0 to `num_layers` of `gaudi_kv_inspection_info` less
+ * one, draft layers last.
  *
  * Returns `GAUDI_KV_NOT_FOUND` for a larger index.
  *
@@ -1219,8 +1225,8 @@ gaudi_kv_status gaudi_kv_inspection_get_scale(const struct gaudi_kv_inspection *
 /**
  * An empty cache of keys and values on a device. To be freed with `gaudi_kv_cache_free`.
  *
- * Returns `GAUDI_KV_INVALID_SHAPE` for sizes that do not fit, `GAUDI_KV_INVALID_FACTOR` for a scale that is missing, not
- * finite and positive or of another number of heads, `GAUDI_KV_OUT_OF_MEMORY` where memory cannot be had, and
+ * Returns `GAUDI_KV_INVALID_SHAPE` for sizes that do not fit, `GAUDI_KV_INVALID_FACTOR` for a scale that is missing,
+ * not finite and positive or of another number of heads, `GAUDI_KV_OUT_OF_MEMORY` where memory cannot be had, and
  * `GAUDI_KV_UNSUPPORTED` for memory of the caller on a Gaudi.
  *
  * # Safety
@@ -1234,8 +1240,8 @@ gaudi_kv_status gaudi_kv_cache_create_mha(const struct gaudi_kv_device *device,
                                           struct gaudi_kv_cache **out);
 
 /**
- * An empty cache of latents on a device. Its one scale is `k_scale`, with one number for each direction. To be freed with
- * `gaudi_kv_cache_free`.
+ * An empty cache of latents on a device. Its one scale is `k_scale`, with one number for each direction. To be freed
+ * with `gaudi_kv_cache_free`.
  *
  * Returns what `gaudi_kv_cache_create_mha` returns.
  *
@@ -1264,20 +1270,20 @@ gaudi_kv_status gaudi_kv_cache_get_info(const struct gaudi_kv_cache *cache, stru
 void gaudi_kv_cache_free(struct gaudi_kv_cache *cache);
 
 /**
- * Stores keys and values of tokens at their slots: `k` is `[tokens, num_kv_heads, head_dim]`, `v`
- * `[tokens, num_kv_heads, v_head_dim]`, both bfloat16 bits, and `slot_mapping` has a slot for each token:
- * `block * block_size_tokens + place in the block`. An FP8 cache stores `fp8(bf16(x * bf16(quant)))`, rounded to nearest
- * even, saturating; NaN becomes 0x7F.
+ * Stores keys and values of tokens at their slots: `k` is `[tokens, num_kv_heads, head_dim]`, `v` `[tokens,
+ * num_kv_heads, v_head_dim]`, both bfloat16 bits, and `slot_mapping` has a slot for each token: `block *
+ * block_size_tokens + place in the block`. An FP8 cache stores `fp8(bf16(x * bf16(quant)))`, rounded to nearest even,
+ * saturating; NaN becomes 0x7F.
  *
  * `k_len` and `v_len` are elements. Padding rows go to a slot of the pad block, where there is one: the first is
  * `num_blocks * block_size_tokens`.
  *
- * Returns `GAUDI_KV_INVALID_SHAPE` where a slot is outside the cache or lengths do not fit, and `GAUDI_KV_INVALID_ARGUMENT`
- * for a cache of latents. Nothing is written then.
+ * Returns `GAUDI_KV_INVALID_SHAPE` where a slot is outside the cache or lengths do not fit, and
+ * `GAUDI_KV_INVALID_ARGUMENT` for a cache of latents. Nothing is written then.
  *
  * # Safety
- * `cache` is null or a cache. `k`, `v` and `slot_mapping` point to as many elements as is said; null is for none. Nobody
- * changes them during the call.
+ * `cache` is null or a cache. `k`, `v` and `slot_mapping` point to as many elements as is said; null is for none.
+ * Nobody changes them during the call.
  */
 gaudi_kv_status gaudi_kv_cache_write_mha(struct gaudi_kv_cache *cache,
                                          const uint16_t *k,
@@ -1288,9 +1294,9 @@ gaudi_kv_status gaudi_kv_cache_write_mha(struct gaudi_kv_cache *cache,
                                          size_t tokens);
 
 /**
- * Stores latents of tokens at their slots: `kv_c` is `[tokens, kv_lora_rank]`, normalized, `k_pe`
- * `[tokens, qk_rope_head_dim]`, after rotary embedding, both bfloat16 bits. Both parts are stored with the one scale. For
- * the rest as `gaudi_kv_cache_write_mha`, for a cache of latents.
+ * Stores latents of tokens at their slots: `kv_c` is `[tokens, kv_lora_rank]`, normalized, `k_pe` `[tokens,
+ * qk_rope_head_dim]`, after rotary embedding, both bfloat16 bits. Both parts are stored with the one scale. For the
+ * rest as `gaudi_kv_cache_write_mha`, for a cache of latents.
  *
  * # Safety
  * As for `gaudi_kv_cache_write_mha`.
@@ -1309,12 +1315,12 @@ gaudi_kv_status gaudi_kv_cache_write_mla(struct gaudi_kv_cache *cache,
  *
  * `k_len` and `v_len` are elements. Several threads may read a cache at the same time.
  *
- * Returns `GAUDI_KV_INVALID_SHAPE` where a slot is outside the cache or lengths do not fit, and `GAUDI_KV_INVALID_ARGUMENT`
- * for a cache of latents or for memory that overlaps. Nothing is written then.
+ * Returns `GAUDI_KV_INVALID_SHAPE` where a slot is outside the cache or lengths do not fit, and
+ * `GAUDI_KV_INVALID_ARGUMENT` for a cache of latents or for memory that overlaps. Nothing is written then.
  *
  * # Safety
- * `cache` is null or a cache. `slot_mapping` points to `tokens` slots, `k` and `v` to as many elements as is said; null is
- * for none. Nobody else uses `k` and `v` or changes the slots during the call.
+ * `cache` is null or a cache. `slot_mapping` points to `tokens` slots, `k` and `v` to as many elements as is said;
+ * null is for none. Nobody else uses `k` and `v` or changes the slots during the call.
  */
 gaudi_kv_status gaudi_kv_cache_read_mha(const struct gaudi_kv_cache *cache,
                                         const int64_t *slot_mapping,
@@ -1343,7 +1349,8 @@ gaudi_kv_status gaudi_kv_cache_read_mla(const struct gaudi_kv_cache *cache,
  * Returns `GAUDI_KV_INVALID_SHAPE` where an id is outside the cache. Nothing is copied then.
  *
  * # Safety
- * `cache` is null or a cache. `pairs` points to `2 * num_pairs` ids that nobody changes during the call; null is for none.
+ * `cache` is null or a cache. `pairs` points to `2 * num_pairs` ids that nobody changes during the call; null is for
+ * none.
  */
 gaudi_kv_status gaudi_kv_cache_copy_blocks(struct gaudi_kv_cache *cache,
                                            const int32_t *pairs,
@@ -1375,8 +1382,8 @@ gaudi_kv_status gaudi_kv_cache_import_block(struct gaudi_kv_cache *cache,
                                             const struct gaudi_kv_block *image);
 
 /**
- * A block without planes, to be made of bytes that came from elsewhere: `gaudi_kv_block_add_plane` adds the planes in the
- * order that they were exported in. To be freed with `gaudi_kv_block_free`.
+ * A block without planes, to be made of bytes that came from elsewhere: `gaudi_kv_block_add_plane` adds the planes in
+ * the order that they were exported in. To be freed with `gaudi_kv_block_free`.
  *
  * # Safety
  * `out` is null or points to a pointer, which is set; to null where the call fails.
@@ -1389,8 +1396,8 @@ gaudi_kv_status gaudi_kv_block_create(int32_t generation,
  * Adds a plane to a block; its bytes are copied.
  *
  * # Safety
- * `block` is null or a block that no other call uses. `plane` is null or points to a structure of the size that it says,
- * and its bytes to as many as it says.
+ * `block` is null or a block that no other call uses. `plane` is null or points to a structure of the size that it
+ * says, and its bytes to as many as it says.
  */
 gaudi_kv_status gaudi_kv_block_add_plane(struct gaudi_kv_block *block,
                                          const struct gaudi_kv_plane *plane);
@@ -1432,21 +1439,21 @@ void gaudi_kv_block_free(struct gaudi_kv_block *block);
 gaudi_kv_status gaudi_kv_batch_create(struct gaudi_kv_batch **out);
 
 /**
- * Takes the sequences of a step, in place of those of the last. Sequence `i` has the query tokens `query_start_loc[i]` to
- * `query_start_loc[i + 1]`, the last ones of its `seq_lens[i]` tokens, which lie in the blocks of row `i` of the block
- * table, in order. `query_start_loc` is `[num_sequences + 1]` and begins with 0, `seq_lens` `[num_sequences]`,
- * `block_table` `[num_sequences, max_blocks]`; it may be null, with `max_blocks` 0, where nothing is read from a cache.
- * Entries that no token needs may hold anything. All is copied.
+ * Takes the sequences of a step, in place of those of the last. Sequence `i` has the query tokens
+ * `query_start_loc[i]` to `query_start_loc[i + 1]`, the last ones of its `seq_lens[i]` tokens, which lie in the
+ * blocks of row `i` of the block table, in order. `query_start_loc` is `[num_sequences + 1]` and begins with 0,
+ * `seq_lens` `[num_sequences]`, `block_table` `[num_sequences, max_blocks]`; it may be null, with `max_blocks` 0,
+ * where nothing is read from a cache. Entries that no token needs may hold anything. All is copied.
  *
- * With a `cache`, the batch serves the decode of every layer whose cache has as many blocks of the same size. Without one
- * (null), it serves prefills, whose block table is then checked by each call.
+ * With a `cache`, the batch serves the decode of every layer whose cache has as many blocks of the same size. Without
+ * one (null), it serves prefills, whose block table is then checked by each call.
  *
- * Returns `GAUDI_KV_INVALID_SHAPE` where the batch contradicts itself, has too few blocks, or a block is outside the cache.
- * It is empty then.
+ * Returns `GAUDI_KV_INVALID_SHAPE` where the batch contradicts itself, has too few blocks, or a block is outside the
+ * cache. It is empty then.
  *
  * # Safety
- * `batch` is null or a batch that no other call uses. `cache` is null or a cache. The arrays point to as many numbers as is
- * said, which nobody changes during the call.
+ * `batch` is null or a batch that no other call uses. `cache` is null or a cache. The arrays point to as many numbers
+ * as is said, which nobody changes during the call.
  */
 gaudi_kv_status gaudi_kv_batch_prepare(struct gaudi_kv_batch *batch,
                                        const struct gaudi_kv_cache *cache,
@@ -1469,12 +1476,13 @@ void gaudi_kv_batch_free(struct gaudi_kv_batch *batch);
  *
  * Scales are checked where they are used: by the first call over an FP8 cache.
  *
- * Returns `GAUDI_KV_INVALID_SHAPE` where sizes do not fit, `GAUDI_KV_INVALID_ARGUMENT` where a number is not finite, or not
- * positive where it must be.
+ * Returns `GAUDI_KV_INVALID_SHAPE` where sizes do not fit, `GAUDI_KV_INVALID_ARGUMENT` where a number is not finite,
+ * or not positive where it must be.
  *
  * # Safety
- * `device` is null or a device. `shape` and `options` are null or point to structures of the size that they say, whose
- * arrays have as many numbers as is said. `out` is null or points to a pointer, which is set; to null where the call fails.
+ * `device` is null or a device. `shape` and `options` are null or point to structures of the size that they say,
+ * whose arrays have as many numbers as is said. `out` is null or points to a pointer, which is set; to null where the
+ * call fails.
  */
 gaudi_kv_status gaudi_kv_attention_create_mha(const struct gaudi_kv_device *device,
                                               const struct gaudi_kv_mha_shape *shape,
@@ -1507,22 +1515,22 @@ gaudi_kv_status gaudi_kv_attention_create_mla(const struct gaudi_kv_device *devi
 void gaudi_kv_attention_free(struct gaudi_kv_attention *attention);
 
 /**
- * Attention of new tokens over keys and values, those of the new tokens as they were computed and those of earlier tokens
- * read from the cache. `q` is `[tokens, num_heads, head_dim]`, `k` `[tokens, num_kv_heads, head_dim]`, `v`
- * `[tokens, num_kv_heads, v_head_dim]`, all bfloat16 bits; `out` is `[tokens, num_heads * v_head_dim]`, bfloat16 values in
- * float32. Lengths are in elements. Whether the new tokens are in the cache already makes no difference.
+ * Attention of new tokens over keys and values, those of the new tokens as they were computed and those of earlier
+ * tokens read from the cache. `q` is `[tokens, num_heads, head_dim]`, `k` `[tokens, num_kv_heads, head_dim]`, `v`
+ * `[tokens, num_kv_heads, v_head_dim]`, all bfloat16 bits; `out` is `[tokens, num_heads * v_head_dim]`, bfloat16
+ * values in float32. Lengths are in elements. Whether the new tokens are in the cache already makes no difference.
  *
  * `cache` may be null where no sequence has earlier tokens. An FP8 prefill takes place over an FP8 cache only.
  *
  * Several threads may use the layer, the batch and the cache at the same time.
  *
- * Returns `GAUDI_KV_INVALID_SHAPE` where operands or batch do not fit, `GAUDI_KV_MISMATCH` where the cache is on another
- * device, `GAUDI_KV_INVALID_FACTOR` where a scale cannot be used, and `GAUDI_KV_INVALID_ARGUMENT` for a layer or a cache of
- * the other kind, or where `out` overlaps with an operand. Nothing is written to `out` then.
+ * Returns `GAUDI_KV_INVALID_SHAPE` where operands or batch do not fit, `GAUDI_KV_MISMATCH` where the cache is on
+ * another device, `GAUDI_KV_INVALID_FACTOR` where a scale cannot be used, and `GAUDI_KV_INVALID_ARGUMENT` for a layer
+ * or a cache of the other kind, or where `out` overlaps with an operand. Nothing is written to `out` then.
  *
  * # Safety
- * `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to as
- * many elements as is said; null is for none. Nobody changes them, or uses `out`, during the call.
+ * `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to
+ * as many elements as is said; null is for none. Nobody changes them, or uses `out`, during the call.
  */
 gaudi_kv_status gaudi_kv_attention_prefill_mha(const struct gaudi_kv_attention *attention,
                                                const struct gaudi_kv_cache *cache,
@@ -1537,11 +1545,11 @@ gaudi_kv_status gaudi_kv_attention_prefill_mha(const struct gaudi_kv_attention *
                                                size_t out_len);
 
 /**
- * Attention of new tokens over expanded keys and values: those of the new tokens from their latents as computed, those of
- * earlier tokens from latents read from the cache. `q_nope` is `[tokens, num_heads, qk_nope_head_dim]`, `q_pe`
- * `[tokens, num_heads, qk_rope_head_dim]`, `kv_c` `[tokens, kv_lora_rank]`, `k_pe` `[tokens, qk_rope_head_dim]`, all
- * bfloat16 bits; `out` is `[tokens, num_heads * v_head_dim]`, bfloat16 values in float32. For the rest as
- * `gaudi_kv_attention_prefill_mha`, for a layer of MLA and a cache of latents.
+ * Attention of new tokens over expanded keys and values: those of the new tokens from their latents as computed,
+ * those of earlier tokens from latents read from the cache. `q_nope` is `[tokens, num_heads, qk_nope_head_dim]`,
+ * `q_pe` `[tokens, num_heads, qk_rope_head_dim]`, `kv_c` `[tokens, kv_lora_rank]`, `k_pe` `[tokens,
+ * qk_rope_head_dim]`, all bfloat16 bits; `out` is `[tokens, num_heads * v_head_dim]`, bfloat16 values in float32. For
+ * the rest as `gaudi_kv_attention_prefill_mha`, for a layer of MLA and a cache of latents.
  *
  * # Safety
  * As for `gaudi_kv_attention_prefill_mha`.
@@ -1562,20 +1570,19 @@ gaudi_kv_status gaudi_kv_attention_prefill_mla(const struct gaudi_kv_attention *
 
 /**
  * Attention of query tokens whose keys and values, and those of all tokens before them, are in the cache. `q` is
- * `[tokens, num_heads, head_dim]`, bfloat16 bits, one or several tokens a sequence; `out` is
- * `[tokens, num_heads * v_head_dim]`, bfloat16 values in float32. Lengths are in elements. Over an FP8 cache both products
- * are FP8.
+ * `[tokens, num_heads, head_dim]`, bfloat16 bits, one or several tokens a sequence; `out` is `[tokens, num_heads *
+ * v_head_dim]`, bfloat16 values in float32. Lengths are in elements. Over an FP8 cache both products are FP8.
  *
  * Several threads may use the layer, the batch and the cache at the same time.
  *
- * Returns `GAUDI_KV_INVALID_SHAPE` where operands or cache do not fit, `GAUDI_KV_MISMATCH` where the batch was not prepared
- * for caches of these blocks or the cache is on another device, `GAUDI_KV_INVALID_FACTOR` where a scale cannot be used, and
- * `GAUDI_KV_INVALID_ARGUMENT` for a layer or a cache of the other kind, or where `out` overlaps with an operand. Nothing is
- * written to `out` then.
+ * Returns `GAUDI_KV_INVALID_SHAPE` where operands or cache do not fit, `GAUDI_KV_MISMATCH` where the batch was not
+ * prepared for caches of these blocks or the cache is on another device, `GAUDI_KV_INVALID_FACTOR` where a scale
+ * cannot be used, and `GAUDI_KV_INVALID_ARGUMENT` for a layer or a cache of the other kind, or where `out` overlaps
+ * with an operand. Nothing is written to `out` then.
  *
  * # Safety
- * `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to as
- * many elements as is said; null is for none. Nobody changes them, or uses `out`, during the call.
+ * `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to
+ * as many elements as is said; null is for none. Nobody changes them, or uses `out`, during the call.
  */
 gaudi_kv_status gaudi_kv_attention_decode_mha(const struct gaudi_kv_attention *attention,
                                               const struct gaudi_kv_cache *cache,
@@ -1611,23 +1618,23 @@ gaudi_kv_status gaudi_kv_attention_decode_mla(const struct gaudi_kv_attention *a
  * `GAUDI_KV_INVALID_FACTOR` for a scale that is not finite and positive, in float32 or rounded to bfloat16.
  *
  * # Safety
- * `options` is null or points to a structure of the size that it says. `out` is null or points to a pointer, which is set;
- * to null where the call fails.
+ * `options` is null or points to a structure of the size that it says. `out` is null or points to a pointer, which is
+ * set; to null where the call fails.
  */
 gaudi_kv_status gaudi_kv_codec_create(const struct gaudi_kv_codec_options *options,
                                       struct gaudi_kv_codec **out);
 
 /**
- * Encodes `len` float32 values: `fp8(x * quant)`, the product in float32. Signs stay, also of what becomes zero; denormal
- * codes are produced. What lies beyond the largest finite value, Inf included, becomes that value unless the codec does
- * not clip. NaN becomes 0x7F, where only 0x7F and 0xFF are NaN with its sign.
+ * Encodes `len` float32 values: `fp8(x * quant)`, the product in float32. Signs stay, also of what becomes zero;
+ * denormal codes are produced. What lies beyond the largest finite value, Inf included, becomes that value unless the
+ * codec does not clip. NaN becomes 0x7F, where only 0x7F and 0xFF are NaN with its sign.
  *
- * Returns `GAUDI_KV_UNSUPPORTED` for AMD's formats, and `GAUDI_KV_INVALID_ARGUMENT` where the arrays overlap. Nothing is
- * written then.
+ * Returns `GAUDI_KV_UNSUPPORTED` for AMD's formats, and `GAUDI_KV_INVALID_ARGUMENT` where the arrays overlap. Nothing
+ * is written then.
  *
  * # Safety
- * `codec` is null or a codec. `values` and `codes` point to `len` elements; null is for none. Nobody changes `values` or
- * uses `codes` during the call.
+ * `codec` is null or a codec. `values` and `codes` point to `len` elements; null is for none. Nobody changes `values`
+ * or uses `codes` during the call.
  */
 gaudi_kv_status gaudi_kv_codec_encode_f32(const struct gaudi_kv_codec *codec,
                                           const float *values,
@@ -1635,8 +1642,8 @@ gaudi_kv_status gaudi_kv_codec_encode_f32(const struct gaudi_kv_codec *codec,
                                           size_t len);
 
 /**
- * Encodes `len` bfloat16 values, given as bits: `fp8(bf16(x * bf16(quant)))`. For the rest as `gaudi_kv_codec_encode_f32`;
- * NaN becomes 0x7F where there is a scale.
+ * Encodes `len` bfloat16 values, given as bits: `fp8(bf16(x * bf16(quant)))`. For the rest as
+ * `gaudi_kv_codec_encode_f32`; NaN becomes 0x7F where there is a scale.
  *
  * # Safety
  * As for `gaudi_kv_codec_encode_f32`.
@@ -1653,8 +1660,8 @@ gaudi_kv_status gaudi_kv_codec_encode_bf16(const struct gaudi_kv_codec *codec,
  * Returns `GAUDI_KV_INVALID_ARGUMENT` where the arrays overlap. Nothing is written then.
  *
  * # Safety
- * `codec` is null or a codec. `codes` and `values` point to `len` elements; null is for none. Nobody changes `codes` or
- * uses `values` during the call.
+ * `codec` is null or a codec. `codes` and `values` point to `len` elements; null is for none. Nobody changes `codes`
+ * or uses `values` during the call.
  */
 gaudi_kv_status gaudi_kv_codec_decode_f32(const struct gaudi_kv_codec *codec,
                                           const uint8_t *codes,
@@ -1662,8 +1669,8 @@ gaudi_kv_status gaudi_kv_codec_decode_f32(const struct gaudi_kv_codec *codec,
                                           size_t len);
 
 /**
- * Decodes `len` codes to bfloat16 bits: `bf16(value(code) * bf16(dequant))`, nearest even. NaN becomes 0x7FFF. For the rest
- * as `gaudi_kv_codec_decode_f32`.
+ * Decodes `len` codes to bfloat16 bits: `bf16(value(code) * bf16(dequant))`, nearest even. NaN becomes 0x7FFF. For
+ * the rest as `gaudi_kv_codec_decode_f32`.
  *
  * # Safety
  * As for `gaudi_kv_codec_decode_f32`.
@@ -1682,14 +1689,14 @@ gaudi_kv_status gaudi_kv_codec_decode_bf16(const struct gaudi_kv_codec *codec,
 void gaudi_kv_codec_free(struct gaudi_kv_codec *codec);
 
 /**
- * Rounds `len` float32 values to bfloat16 bits, as the device does: nearest even, overflow becomes Inf, denormals are kept,
- * every NaN becomes 0x7FFF.
+ * Rounds `len` float32 values to bfloat16 bits, as the device does: nearest even, overflow becomes Inf, denormals are
+ * kept, every NaN becomes 0x7FFF.
  *
  * Returns `GAUDI_KV_INVALID_ARGUMENT` where the arrays overlap. Nothing is written then.
  *
  * # Safety
- * `values` and `rounded` point to `len` elements; null is for none. Nobody changes `values` or uses `rounded` during the
- * call.
+ * `values` and `rounded` point to `len` elements; null is for none. Nobody changes `values` or uses `rounded` during
+ * the call.
  */
 gaudi_kv_status gaudi_kv_round_bf16(const float *values,
                                     uint16_t *rounded,
@@ -1699,22 +1706,21 @@ gaudi_kv_status gaudi_kv_round_bf16(const float *values,
  * The largest magnitude of `len` float32 values: 0 if there are none, NaN if any is NaN, else possibly Inf.
  *
  * # Safety
- * `values` points to `len` elements that nobody changes during the call; null is for none. `amax` is null or points to a
- * number, which is set.
+ * `values` points to `len` elements that nobody changes during the call; null is for none. `amax` is null or points
+ * to a number, which is set.
  */
 gaudi_kv_status gaudi_kv_amax_f32(const float *values,
                                   size_t len,
                                   float *amax);
 
 /**
- * The largest magnitude of `len` bfloat16 values, given as bits: 0 if there are none, NaN if any is NaN, else possibly Inf.
+ * The largest magnitude of `len` bfloat16 values, given as bits: 0 if there are none, NaN if any is NaN, else
+ * possibly Inf.
  *
  * # Safety
  * As for `gaudi_kv_amax_f32`.
  */
-gaudi_kv_status gaudi_kv_amax_bf16(const uint16_t *values,
-                                   size_t len,
-                                   float *amax);
+gaudi_kv_status gaudi_kv_amax_bf16(const uint16_t *values, size_t len, float *amax);
 
 /**
  * Counts the e4m3 codes that a Gaudi2 cannot read, and the NaN codes, sign ignored.
@@ -1728,11 +1734,11 @@ gaudi_kv_status gaudi_kv_scan_codes(const uint8_t *codes,
                                     struct gaudi_kv_code_scan *scan);
 
 /**
- * The smallest dequantization scale that a `generation` folds into an exponent bias and that is not below `scale`. Gaudi2
- * folds 1/256, 1/16, 1 and 16, Gaudi3 every power of two from 2^-56 to 2^7.
+ * The smallest dequantization scale that a `generation` folds into an exponent bias and that is not below `scale`.
+ * Gaudi2 folds 1/256, 1/16, 1 and 16, Gaudi3 every power of two from 2^-56 to 2^7.
  *
- * Returns `GAUDI_KV_INVALID_FACTOR` for a scale that is not finite and positive, in float32 or rounded to bfloat16, and
- * `GAUDI_KV_INVALID_ARGUMENT` for another generation.
+ * Returns `GAUDI_KV_INVALID_FACTOR` for a scale that is not finite and positive, in float32 or rounded to bfloat16,
+ * and `GAUDI_KV_INVALID_ARGUMENT` for another generation.
  *
  * # Safety
  * `aligned` is null or points to a structure of the size that it says.
@@ -1742,9 +1748,9 @@ gaudi_kv_status gaudi_kv_align_dequant_scale(int32_t generation,
                                              struct gaudi_kv_aligned_scale *aligned);
 
 /**
- * Multiplies each of `len` e4m3 codes by `factor`, in place: the product is formed in float32 and rounded to the nearest
- * code, ties to even, saturating. Signs stay. The scale that belongs to the codes is to be divided by `factor`: 0.5 for a
- * Gaudi2 and 2 on the way back lose least, 240.0 / 448.0 is the ratio of the ranges.
+ * Multiplies each of `len` e4m3 codes by `factor`, in place: the product is formed in float32 and rounded to the
+ * nearest code, ties to even, saturating. Signs stay. The scale that belongs to the codes is to be divided by
+ * `factor`: 0.5 for a Gaudi2 and 2 on the way back lose least, 240.0 / 448.0 is the ratio of the ranges.
  *
  * `GAUDI_KV_GAUDI2` as `device` goes from e4m3 up to 448 (OCP e4m3fn) to what a Gaudi2 reads, up to 240;
  * `GAUDI_KV_GAUDI3` goes from what a Gaudi2 reads back to e4m3 up to 448, which a Gaudi3 reads.
@@ -1752,12 +1758,12 @@ gaudi_kv_status gaudi_kv_align_dequant_scale(int32_t generation,
  * One thread is used; different threads may work on different codes at the same time.
  *
  * Returns `GAUDI_KV_INVALID_ARGUMENT` for null pointers, for a `device` that there is none of, or for a `struct_size`
- * that is too small, and `GAUDI_KV_INVALID_FACTOR` for a factor that is not finite and positive, in float32 or rounded to
- * bfloat16. Nothing is changed then.
+ * that is too small, and `GAUDI_KV_INVALID_FACTOR` for a factor that is not finite and positive, in float32 or
+ * rounded to bfloat16. Nothing is changed then.
  *
  * # Safety
- * `codes` points to `len` bytes; it may be null where `len` is 0. `counts` is null, or points to a structure of the size
- * that it says. Nothing else uses them during the call.
+ * `codes` points to `len` bytes; it may be null where `len` is 0. `counts` is null, or points to a structure of the
+ * size that it says. Nothing else uses them during the call.
  */
 gaudi_kv_status gaudi_kv_rerange(uint8_t *codes,
                                  size_t len,

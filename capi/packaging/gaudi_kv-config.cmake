@@ -1,5 +1,5 @@
-# gaudi_kv::gaudi_kv, the shared library, and gaudi_kv::static where the static one is installed. Everything is found from
-# where this file lies: share/cmake/gaudi_kv below the prefix.
+# gaudi_kv::gaudi_kv, the shared library, and gaudi_kv::static where the static one is installed. Everything is found
+# from where this file lies: share/cmake/gaudi_kv below the prefix.
 
 get_filename_component(_gaudi_kv_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 set(_gaudi_kv_places HINTS "${_gaudi_kv_prefix}" PATH_SUFFIXES lib lib64 "lib/${CMAKE_LIBRARY_ARCHITECTURE}"

@@ -66,22 +66,22 @@ fn check_out(out: &[f32], tokens: usize, row: usize) -> Result<(), Failure> {
     if out.len() == expected { Ok(()) } else { Err(Failure::length("out", out.len(), expected)) }
 }
 
-/// Attention of new tokens over keys and values, those of the new tokens as they were computed and those of earlier tokens
-/// read from the cache. `q` is `[tokens, num_heads, head_dim]`, `k` `[tokens, num_kv_heads, head_dim]`, `v`
-/// `[tokens, num_kv_heads, v_head_dim]`, all bfloat16 bits; `out` is `[tokens, num_heads * v_head_dim]`, bfloat16 values in
-/// float32. Lengths are in elements. Whether the new tokens are in the cache already makes no difference.
+/// Attention of new tokens over keys and values, those of the new tokens as they were computed and those of earlier
+/// tokens read from the cache. `q` is `[tokens, num_heads, head_dim]`, `k` `[tokens, num_kv_heads, head_dim]`, `v`
+/// `[tokens, num_kv_heads, v_head_dim]`, all bfloat16 bits; `out` is `[tokens, num_heads * v_head_dim]`, bfloat16
+/// values in float32. Lengths are in elements. Whether the new tokens are in the cache already makes no difference.
 ///
 /// `cache` may be null where no sequence has earlier tokens. An FP8 prefill takes place over an FP8 cache only.
 ///
 /// Several threads may use the layer, the batch and the cache at the same time.
 ///
-/// Returns `GAUDI_KV_INVALID_SHAPE` where operands or batch do not fit, `GAUDI_KV_MISMATCH` where the cache is on another
-/// device, `GAUDI_KV_INVALID_FACTOR` where a scale cannot be used, and `GAUDI_KV_INVALID_ARGUMENT` for a layer or a cache of
-/// the other kind, or where `out` overlaps with an operand. Nothing is written to `out` then.
+/// Returns `GAUDI_KV_INVALID_SHAPE` where operands or batch do not fit, `GAUDI_KV_MISMATCH` where the cache is on
+/// another device, `GAUDI_KV_INVALID_FACTOR` where a scale cannot be used, and `GAUDI_KV_INVALID_ARGUMENT` for a layer
+/// or a cache of the other kind, or where `out` overlaps with an operand. Nothing is written to `out` then.
 ///
 /// # Safety
-/// `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to as
-/// many elements as is said; null is for none. Nobody changes them, or uses `out`, during the call.
+/// `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to
+/// as many elements as is said; null is for none. Nobody changes them, or uses `out`, during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_attention_prefill_mha(
     attention: *const gaudi_kv_attention,
@@ -136,11 +136,11 @@ fn copy(result: &[f32], out: &mut [f32]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Attention of new tokens over expanded keys and values: those of the new tokens from their latents as computed, those of
-/// earlier tokens from latents read from the cache. `q_nope` is `[tokens, num_heads, qk_nope_head_dim]`, `q_pe`
-/// `[tokens, num_heads, qk_rope_head_dim]`, `kv_c` `[tokens, kv_lora_rank]`, `k_pe` `[tokens, qk_rope_head_dim]`, all
-/// bfloat16 bits; `out` is `[tokens, num_heads * v_head_dim]`, bfloat16 values in float32. For the rest as
-/// `gaudi_kv_attention_prefill_mha`, for a layer of MLA and a cache of latents.
+/// Attention of new tokens over expanded keys and values: those of the new tokens from their latents as computed,
+/// those of earlier tokens from latents read from the cache. `q_nope` is `[tokens, num_heads, qk_nope_head_dim]`,
+/// `q_pe` `[tokens, num_heads, qk_rope_head_dim]`, `kv_c` `[tokens, kv_lora_rank]`, `k_pe` `[tokens,
+/// qk_rope_head_dim]`, all bfloat16 bits; `out` is `[tokens, num_heads * v_head_dim]`, bfloat16 values in float32. For
+/// the rest as `gaudi_kv_attention_prefill_mha`, for a layer of MLA and a cache of latents.
 ///
 /// # Safety
 /// As for `gaudi_kv_attention_prefill_mha`.
@@ -200,20 +200,19 @@ pub unsafe extern "C" fn gaudi_kv_attention_prefill_mla(
 }
 
 /// Attention of query tokens whose keys and values, and those of all tokens before them, are in the cache. `q` is
-/// `[tokens, num_heads, head_dim]`, bfloat16 bits, one or several tokens a sequence; `out` is
-/// `[tokens, num_heads * v_head_dim]`, bfloat16 values in float32. Lengths are in elements. Over an FP8 cache both products
-/// are FP8.
+/// `[tokens, num_heads, head_dim]`, bfloat16 bits, one or several tokens a sequence; `out` is `[tokens, num_heads *
+/// v_head_dim]`, bfloat16 values in float32. Lengths are in elements. Over an FP8 cache both products are FP8.
 ///
 /// Several threads may use the layer, the batch and the cache at the same time.
 ///
-/// Returns `GAUDI_KV_INVALID_SHAPE` where operands or cache do not fit, `GAUDI_KV_MISMATCH` where the batch was not prepared
-/// for caches of these blocks or the cache is on another device, `GAUDI_KV_INVALID_FACTOR` where a scale cannot be used, and
-/// `GAUDI_KV_INVALID_ARGUMENT` for a layer or a cache of the other kind, or where `out` overlaps with an operand. Nothing is
-/// written to `out` then.
+/// Returns `GAUDI_KV_INVALID_SHAPE` where operands or cache do not fit, `GAUDI_KV_MISMATCH` where the batch was not
+/// prepared for caches of these blocks or the cache is on another device, `GAUDI_KV_INVALID_FACTOR` where a scale
+/// cannot be used, and `GAUDI_KV_INVALID_ARGUMENT` for a layer or a cache of the other kind, or where `out` overlaps
+/// with an operand. Nothing is written to `out` then.
 ///
 /// # Safety
-/// `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to as
-/// many elements as is said; null is for none. Nobody changes them, or uses `out`, during the call.
+/// `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to
+/// as many elements as is said; null is for none. Nobody changes them, or uses `out`, during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_attention_decode_mha(
     attention: *const gaudi_kv_attention,

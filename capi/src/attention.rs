@@ -17,8 +17,9 @@ use crate::structure::{self, Structure, field_end};
 /// Quantize q, k and v of a prefill over an FP8 cache too: with their scales for MHA, with 1.0 for MLA.
 pub const GAUDI_KV_ATTENTION_FP8_PREFILL: u32 = 1;
 
-/// What changes a layer's scores, and the scales that its cache does not have. Input; the fields up to `logits_soft_cap` are
-/// required, and zeros are the defaults of the others. Applied in this order: softmax scale, soft cap, ALiBi, mask, sinks.
+/// What changes a layer's scores, and the scales that its cache does not have. Input; the fields up to
+/// `logits_soft_cap` are required, and zeros are the defaults of the others. Applied in this order: softmax scale,
+/// soft cap, ALiBi, mask, sinks.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct gaudi_kv_attention_options {
@@ -106,12 +107,13 @@ unsafe fn resolve(
 ///
 /// Scales are checked where they are used: by the first call over an FP8 cache.
 ///
-/// Returns `GAUDI_KV_INVALID_SHAPE` where sizes do not fit, `GAUDI_KV_INVALID_ARGUMENT` where a number is not finite, or not
-/// positive where it must be.
+/// Returns `GAUDI_KV_INVALID_SHAPE` where sizes do not fit, `GAUDI_KV_INVALID_ARGUMENT` where a number is not finite,
+/// or not positive where it must be.
 ///
 /// # Safety
-/// `device` is null or a device. `shape` and `options` are null or point to structures of the size that they say, whose
-/// arrays have as many numbers as is said. `out` is null or points to a pointer, which is set; to null where the call fails.
+/// `device` is null or a device. `shape` and `options` are null or point to structures of the size that they say,
+/// whose arrays have as many numbers as is said. `out` is null or points to a pointer, which is set; to null where the
+/// call fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_attention_create_mha(
     device: *const gaudi_kv_device,

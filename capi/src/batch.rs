@@ -85,21 +85,21 @@ pub unsafe extern "C" fn gaudi_kv_batch_create(out: *mut *mut gaudi_kv_batch) ->
     barrier(|| unsafe { pointer::hand_out(out, || Ok(gaudi_kv_batch::default())) })
 }
 
-/// Takes the sequences of a step, in place of those of the last. Sequence `i` has the query tokens `query_start_loc[i]` to
-/// `query_start_loc[i + 1]`, the last ones of its `seq_lens[i]` tokens, which lie in the blocks of row `i` of the block
-/// table, in order. `query_start_loc` is `[num_sequences + 1]` and begins with 0, `seq_lens` `[num_sequences]`,
-/// `block_table` `[num_sequences, max_blocks]`; it may be null, with `max_blocks` 0, where nothing is read from a cache.
-/// Entries that no token needs may hold anything. All is copied.
+/// Takes the sequences of a step, in place of those of the last. Sequence `i` has the query tokens
+/// `query_start_loc[i]` to `query_start_loc[i + 1]`, the last ones of its `seq_lens[i]` tokens, which lie in the
+/// blocks of row `i` of the block table, in order. `query_start_loc` is `[num_sequences + 1]` and begins with 0,
+/// `seq_lens` `[num_sequences]`, `block_table` `[num_sequences, max_blocks]`; it may be null, with `max_blocks` 0,
+/// where nothing is read from a cache. Entries that no token needs may hold anything. All is copied.
 ///
-/// With a `cache`, the batch serves the decode of every layer whose cache has as many blocks of the same size. Without one
-/// (null), it serves prefills, whose block table is then checked by each call.
+/// With a `cache`, the batch serves the decode of every layer whose cache has as many blocks of the same size. Without
+/// one (null), it serves prefills, whose block table is then checked by each call.
 ///
-/// Returns `GAUDI_KV_INVALID_SHAPE` where the batch contradicts itself, has too few blocks, or a block is outside the cache.
-/// It is empty then.
+/// Returns `GAUDI_KV_INVALID_SHAPE` where the batch contradicts itself, has too few blocks, or a block is outside the
+/// cache. It is empty then.
 ///
 /// # Safety
-/// `batch` is null or a batch that no other call uses. `cache` is null or a cache. The arrays point to as many numbers as is
-/// said, which nobody changes during the call.
+/// `batch` is null or a batch that no other call uses. `cache` is null or a cache. The arrays point to as many numbers
+/// as is said, which nobody changes during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_batch_prepare(
     batch: *mut gaudi_kv_batch,

@@ -74,7 +74,8 @@ unsafe impl Structure for gaudi_kv_plane {
 /// Returns `GAUDI_KV_INVALID_SHAPE` where an id is outside the cache. Nothing is copied then.
 ///
 /// # Safety
-/// `cache` is null or a cache. `pairs` points to `2 * num_pairs` ids that nobody changes during the call; null is for none.
+/// `cache` is null or a cache. `pairs` points to `2 * num_pairs` ids that nobody changes during the call; null is for
+/// none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_cache_copy_blocks(
     cache: *mut gaudi_kv_cache,
@@ -144,8 +145,8 @@ pub unsafe extern "C" fn gaudi_kv_cache_import_block(
     })
 }
 
-/// A block without planes, to be made of bytes that came from elsewhere: `gaudi_kv_block_add_plane` adds the planes in the
-/// order that they were exported in. To be freed with `gaudi_kv_block_free`.
+/// A block without planes, to be made of bytes that came from elsewhere: `gaudi_kv_block_add_plane` adds the planes in
+/// the order that they were exported in. To be freed with `gaudi_kv_block_free`.
 ///
 /// # Safety
 /// `out` is null or points to a pointer, which is set; to null where the call fails.
@@ -166,8 +167,8 @@ pub unsafe extern "C" fn gaudi_kv_block_create(
 /// Adds a plane to a block; its bytes are copied.
 ///
 /// # Safety
-/// `block` is null or a block that no other call uses. `plane` is null or points to a structure of the size that it says,
-/// and its bytes to as many as it says.
+/// `block` is null or a block that no other call uses. `plane` is null or points to a structure of the size that it
+/// says, and its bytes to as many as it says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_block_add_plane(
     block: *mut gaudi_kv_block,

@@ -84,16 +84,16 @@ pub struct gaudi_kv_cache_options {
     pub k_scale: gaudi_kv_multipliers,
     /// The scale of values. An FP8 cache of keys and values must have it; another does not look at it.
     pub v_scale: gaudi_kv_multipliers,
-    /// Memory of the caller for the keys, or for the latents, of an emulated device: row-major
-    /// `[num_blocks, block_size_tokens, num_kv_heads, head_dim]` or
-    /// `[num_blocks, block_size_tokens, kv_lora_rank + qk_rope_head_dim]`, aligned to its elements. What it holds stays. It
-    /// must live until the cache is freed, and nobody else may change it while a call uses the cache. Null: the cache has
-    /// memory of its own, zeroed, with one more block, the pad block, for the writes of padding rows.
+    /// Memory of the caller for the keys, or for the latents, of an emulated device: row-major `[num_blocks,
+    /// block_size_tokens, num_kv_heads, head_dim]` or `[num_blocks, block_size_tokens, kv_lora_rank +
+    /// qk_rope_head_dim]`, aligned to its elements. What it holds stays. It must live until the cache is freed, and
+    /// nobody else may change it while a call uses the cache. Null: the cache has memory of its own, zeroed, with one
+    /// more block, the pad block, for the writes of padding rows.
     pub key_memory: *mut c_void,
     /// Its size.
     pub key_memory_bytes: usize,
-    /// The same for the values, `[num_blocks, block_size_tokens, num_kv_heads, v_head_dim]`; null exactly where `key_memory`
-    /// is, and for latents.
+    /// The same for the values, `[num_blocks, block_size_tokens, num_kv_heads, v_head_dim]`; null exactly where
+    /// `key_memory` is, and for latents.
     pub value_memory: *mut c_void,
     /// Its size.
     pub value_memory_bytes: usize,
@@ -139,8 +139,8 @@ unsafe impl Structure for gaudi_kv_cache_info {
     const WHOLE: usize = field_end!(gaudi_kv_cache_info, fingerprint);
 }
 
-/// A paged KV cache of one layer with the scales that it is stored with. Several threads may use one: calls that read it
-/// run at the same time, and one that changes it waits until the others have ended.
+/// A paged KV cache of one layer with the scales that it is stored with. Several threads may use one: calls that read
+/// it run at the same time, and one that changes it waits until the others have ended.
 #[derive(Debug)]
 pub struct gaudi_kv_cache {
     pub(crate) geometry: CacheGeometry,
@@ -195,8 +195,8 @@ fn no_memory_of_the_caller<T>() -> Result<T, Failure> {
 
 /// An empty cache of keys and values on a device. To be freed with `gaudi_kv_cache_free`.
 ///
-/// Returns `GAUDI_KV_INVALID_SHAPE` for sizes that do not fit, `GAUDI_KV_INVALID_FACTOR` for a scale that is missing, not
-/// finite and positive or of another number of heads, `GAUDI_KV_OUT_OF_MEMORY` where memory cannot be had, and
+/// Returns `GAUDI_KV_INVALID_SHAPE` for sizes that do not fit, `GAUDI_KV_INVALID_FACTOR` for a scale that is missing,
+/// not finite and positive or of another number of heads, `GAUDI_KV_OUT_OF_MEMORY` where memory cannot be had, and
 /// `GAUDI_KV_UNSUPPORTED` for memory of the caller on a Gaudi.
 ///
 /// # Safety
@@ -257,8 +257,8 @@ fn mha<P>(cache: MhaCache<P>) -> Planes<P> {
     Planes::Mha(RwLock::new(cache))
 }
 
-/// An empty cache of latents on a device. Its one scale is `k_scale`, with one number for each direction. To be freed with
-/// `gaudi_kv_cache_free`.
+/// An empty cache of latents on a device. Its one scale is `k_scale`, with one number for each direction. To be freed
+/// with `gaudi_kv_cache_free`.
 ///
 /// Returns what `gaudi_kv_cache_create_mha` returns.
 ///

@@ -159,8 +159,8 @@ impl gaudi_kv_codec_options {
 /// `GAUDI_KV_INVALID_FACTOR` for a scale that is not finite and positive, in float32 or rounded to bfloat16.
 ///
 /// # Safety
-/// `options` is null or points to a structure of the size that it says. `out` is null or points to a pointer, which is set;
-/// to null where the call fails.
+/// `options` is null or points to a structure of the size that it says. `out` is null or points to a pointer, which is
+/// set; to null where the call fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_codec_create(
     options: *const gaudi_kv_codec_options,
@@ -178,16 +178,16 @@ fn read_only() -> Failure {
     Failure::unsupported("AMD's types are for reading; nothing is encoded to them")
 }
 
-/// Encodes `len` float32 values: `fp8(x * quant)`, the product in float32. Signs stay, also of what becomes zero; denormal
-/// codes are produced. What lies beyond the largest finite value, Inf included, becomes that value unless the codec does
-/// not clip. NaN becomes 0x7F, where only 0x7F and 0xFF are NaN with its sign.
+/// Encodes `len` float32 values: `fp8(x * quant)`, the product in float32. Signs stay, also of what becomes zero;
+/// denormal codes are produced. What lies beyond the largest finite value, Inf included, becomes that value unless the
+/// codec does not clip. NaN becomes 0x7F, where only 0x7F and 0xFF are NaN with its sign.
 ///
-/// Returns `GAUDI_KV_UNSUPPORTED` for AMD's formats, and `GAUDI_KV_INVALID_ARGUMENT` where the arrays overlap. Nothing is
-/// written then.
+/// Returns `GAUDI_KV_UNSUPPORTED` for AMD's formats, and `GAUDI_KV_INVALID_ARGUMENT` where the arrays overlap. Nothing
+/// is written then.
 ///
 /// # Safety
-/// `codec` is null or a codec. `values` and `codes` point to `len` elements; null is for none. Nobody changes `values` or
-/// uses `codes` during the call.
+/// `codec` is null or a codec. `values` and `codes` point to `len` elements; null is for none. Nobody changes `values`
+/// or uses `codes` during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_codec_encode_f32(
     codec: *const gaudi_kv_codec,
@@ -213,8 +213,8 @@ pub unsafe extern "C" fn gaudi_kv_codec_encode_f32(
     })
 }
 
-/// Encodes `len` bfloat16 values, given as bits: `fp8(bf16(x * bf16(quant)))`. For the rest as `gaudi_kv_codec_encode_f32`;
-/// NaN becomes 0x7F where there is a scale.
+/// Encodes `len` bfloat16 values, given as bits: `fp8(bf16(x * bf16(quant)))`. For the rest as
+/// `gaudi_kv_codec_encode_f32`; NaN becomes 0x7F where there is a scale.
 ///
 /// # Safety
 /// As for `gaudi_kv_codec_encode_f32`.
@@ -249,8 +249,8 @@ pub unsafe extern "C" fn gaudi_kv_codec_encode_bf16(
 /// Returns `GAUDI_KV_INVALID_ARGUMENT` where the arrays overlap. Nothing is written then.
 ///
 /// # Safety
-/// `codec` is null or a codec. `codes` and `values` point to `len` elements; null is for none. Nobody changes `codes` or
-/// uses `values` during the call.
+/// `codec` is null or a codec. `codes` and `values` point to `len` elements; null is for none. Nobody changes `codes`
+/// or uses `values` during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_codec_decode_f32(
     codec: *const gaudi_kv_codec,
@@ -272,8 +272,8 @@ pub unsafe extern "C" fn gaudi_kv_codec_decode_f32(
     })
 }
 
-/// Decodes `len` codes to bfloat16 bits: `bf16(value(code) * bf16(dequant))`, nearest even. NaN becomes 0x7FFF. For the rest
-/// as `gaudi_kv_codec_decode_f32`.
+/// Decodes `len` codes to bfloat16 bits: `bf16(value(code) * bf16(dequant))`, nearest even. NaN becomes 0x7FFF. For
+/// the rest as `gaudi_kv_codec_decode_f32`.
 ///
 /// # Safety
 /// As for `gaudi_kv_codec_decode_f32`.

@@ -32,8 +32,8 @@ pub const GAUDI_KV_EMULATED: i32 = 1;
 /// A Gaudi, through SynapseAI.
 pub const GAUDI_KV_HPU: i32 = 2;
 
-/// Where caches live and attention runs. Several threads may use one at a time. Caches and attention layers keep what they
-/// need of it, so it may be freed before them.
+/// Where caches live and attention runs. Several threads may use one at a time. Caches and attention layers keep what
+/// they need of it, so it may be freed before them.
 #[derive(Debug)]
 pub struct gaudi_kv_device {
     pub(crate) place: Place,
@@ -123,15 +123,15 @@ unsafe impl Structure for gaudi_kv_device_info {
 pub struct gaudi_kv_hpu_options {
     /// The size of the caller's structure in bytes.
     pub struct_size: u64,
-    /// The SynapseAI library, loaded with everything that this means; null for `GAUDI_KV_SYNAPSE` of the environment, else
-    /// where the vendor installs it.
+    /// The SynapseAI library, loaded with everything that this means; null for `GAUDI_KV_SYNAPSE` of the environment,
+    /// else where the vendor installs it.
     pub library: *const c_char,
     /// Whether `module` says which Gaudi to take. 0: `HLS_MODULE_ID` of the environment, else any free one.
     pub has_module: u32,
     /// The module of the Gaudi.
     pub module: u32,
-    /// The folder that keeps compiled recipes between processes; null for `GAUDI_KV_RECIPE_CACHE` of the environment, else
-    /// `gaudi-kv/recipes` in the user's cache folder; an empty string for none.
+    /// The folder that keeps compiled recipes between processes; null for `GAUDI_KV_RECIPE_CACHE` of the environment,
+    /// else `gaudi-kv/recipes` in the user's cache folder; an empty string for none.
     pub recipe_folder: *const c_char,
     /// How long data may be missing after the device has said that it is there, in milliseconds; 0 for 30 seconds. Work
     /// itself may take twenty times that.
@@ -150,8 +150,8 @@ fn device(place: Place) -> gaudi_kv_device {
     gaudi_kv_device { place, description }
 }
 
-/// A Gaudi of `generation` (`GAUDI_KV_GAUDI2`, `GAUDI_KV_GAUDI3`) in `mode` (`GAUDI_KV_EXACT`, `GAUDI_KV_FAST`), computed
-/// on the CPU. To be freed with `gaudi_kv_device_free`.
+/// A Gaudi of `generation` (`GAUDI_KV_GAUDI2`, `GAUDI_KV_GAUDI3`) in `mode` (`GAUDI_KV_EXACT`, `GAUDI_KV_FAST`),
+/// computed on the CPU. To be freed with `gaudi_kv_device_free`.
 ///
 /// Attention runs on the threads of this library: as many as `RAYON_NUM_THREADS` of the environment says, else as the
 /// process may use, started by the first call that needs them. A child process that was forked gets threads of its own.
@@ -183,9 +183,9 @@ pub unsafe extern "C" fn gaudi_kv_device_create_emulated(
     barrier(|| unsafe { pointer::hand_out(out, make) })
 }
 
-/// A Gaudi of this machine, through SynapseAI. A process holds one: another call gives the same. Nothing falls back to the
-/// CPU. `options` may be null for the defaults. To be freed with `gaudi_kv_device_free`; the Gaudi is given back with the
-/// last device, cache and attention layer on it.
+/// A Gaudi of this machine, through SynapseAI. A process holds one: another call gives the same. Nothing falls back to
+/// the CPU. `options` may be null for the defaults. To be freed with `gaudi_kv_device_free`; the Gaudi is given back
+/// with the last device, cache and attention layer on it.
 ///
 /// Returns `GAUDI_KV_DEVICE_FAILED` where there is no library or no Gaudi, or the process holds another, and
 /// `GAUDI_KV_UNSUPPORTED` where this library was built without it.
@@ -282,8 +282,8 @@ pub unsafe extern "C" fn gaudi_kv_device_free(device: *mut gaudi_kv_device) {
     quiet_barrier(|| unsafe { pointer::free(device) });
 }
 
-/// The generation of the first Gaudi on this machine's PCI bus: `GAUDI_KV_GAUDI2`, `GAUDI_KV_GAUDI3`, or 0 where there is
-/// none. Needs no vendor software.
+/// The generation of the first Gaudi on this machine's PCI bus: `GAUDI_KV_GAUDI2`, `GAUDI_KV_GAUDI3`, or 0 where there
+/// is none. Needs no vendor software.
 #[unsafe(no_mangle)]
 pub extern "C" fn gaudi_kv_installed_generation() -> i32 {
     let mut number = 0;

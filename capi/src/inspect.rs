@@ -212,20 +212,20 @@ impl gaudi_kv_inspect_options {
     }
 }
 
-/// Inspects the model folder `model` for a device: finds its KV scales, decides what they become there, and says why and
-/// what is wrong. `options` may be null for the defaults. What is wrong with the model itself is in the inspection, not
-/// an error of the call. To be freed with `gaudi_kv_inspection_free`.
+/// Inspects the model folder `model` for a device: finds its KV scales, decides what they become there, and says why
+/// and what is wrong. `options` may be null for the defaults. What is wrong with the model itself is in the
+/// inspection, not an error of the call. To be freed with `gaudi_kv_inspection_free`.
 ///
-/// Unless the options say otherwise, `VLLM_SCALE_ADJUSTMENT` of the environment is read: nobody may change the environment
-/// meanwhile.
+/// Unless the options say otherwise, `VLLM_SCALE_ADJUSTMENT` of the environment is read: nobody may change the
+/// environment meanwhile.
 ///
-/// Returns `GAUDI_KV_INVALID_MODEL` where the folder cannot be read or does not fit the options, with the file, tensor and
-/// layer in `gaudi_kv_last_error`.
+/// Returns `GAUDI_KV_INVALID_MODEL` where the folder cannot be read or does not fit the options, with the file, tensor
+/// and layer in `gaudi_kv_last_error`.
 ///
 /// # Safety
-/// `model` is null or a path that ends with a zero, `device` null or a device. `options` is null or points to a structure
-/// of the size that it says, whose pointers lead to as much as it says. `out` is null or points to a pointer, which is
-/// set; to null where the call fails.
+/// `model` is null or a path that ends with a zero, `device` null or a device. `options` is null or points to a
+/// structure of the size that it says, whose pointers lead to as much as it says. `out` is null or points to a
+/// pointer, which is set; to null where the call fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_inspect(
     model: *const c_char,
@@ -257,9 +257,9 @@ pub unsafe extern "C" fn gaudi_kv_inspect(
     barrier(|| unsafe { pointer::hand_out(out, make) })
 }
 
-/// The inspection as JSON, UTF-8: the object that `gaudi-kv inspect --json` prints. Numbers have enough digits to restore
-/// each float32. The text lives as long as the inspection; `len`, which may be null, is set to its bytes without the zero
-/// at its end.
+/// The inspection as JSON, UTF-8: the object that `gaudi-kv inspect --json` prints. Numbers have enough digits to
+/// restore each float32. The text lives as long as the inspection; `len`, which may be null, is set to its bytes
+/// without the zero at its end.
 ///
 /// # Safety
 /// `inspection` is null or an inspection. `json` is null or points to a pointer, `len` is null or points to a number.

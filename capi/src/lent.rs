@@ -88,9 +88,9 @@ unsafe impl<T: Sync> Sync for Elements<T> {}
 
 impl<T: Debug + Send + Sync> LentMemory<T> for Elements<T> {
     fn elements(&self) -> &[T] {
-        // SAFETY: `Lent::of` found the pointer not null and aligned, and its caller says that as many bytes can be read
-        // there until the cache is freed. Only the cache writes to them, through `elements_mut` and its own lock. `T` is
-        // u8, bf16 or f32, of which any bits are a value.
+        // SAFETY: `Lent::of` found the pointer not null and aligned, and its caller says that as many bytes can be
+        // read there until the cache is freed. Only the cache writes to them, through `elements_mut` and its own lock.
+        // `T` is u8, bf16 or f32, of which any bits are a value.
         unsafe { std::slice::from_raw_parts(self.first, self.len) }
     }
 

@@ -1,8 +1,9 @@
 //! gaudi-kv for C. `include/gaudi_kv.h`, which is made from this package, describes it for callers.
 //!
-//! A file holds functions of one kind with their structures and constants. Each function stands behind `last_error::barrier`,
-//! which turns an error into a status and a message and ends a panic; `pointer` and `structure` check what can be checked of
-//! a caller's memory; what only the caller can know is in the `Safety` section of each function.
+//! A file holds functions of one kind with their structures and constants. Each function stands behind
+//! `last_error::barrier`, which turns an error into a status and a message and ends a panic; `pointer` and `structure`
+//! check what can be checked of a caller's memory; what only the caller can know is in the `Safety` section of each
+//! function.
 
 #![allow(unsafe_code, reason = "functions that C calls with pointers")]
 #![allow(non_camel_case_types, reason = "names of the header")]

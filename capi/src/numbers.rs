@@ -39,8 +39,8 @@ pub struct gaudi_kv_aligned_scale {
     pub scale: f32,
     /// The exponent bias that stands for it: 7 minus the logarithm of the scale.
     pub bias: u32,
-    /// 1 where the scale asked for is larger than the largest one of the device, so that values will saturate that need not
-    /// have; else 0.
+    /// 1 where the scale asked for is larger than the largest one of the device, so that values will saturate that
+    /// need not have; else 0.
     pub clamped: i32,
     /// 0.
     pub reserved: u32,
@@ -53,14 +53,14 @@ unsafe impl Structure for gaudi_kv_aligned_scale {
     const WHOLE: usize = field_end!(gaudi_kv_aligned_scale, reserved);
 }
 
-/// Rounds `len` float32 values to bfloat16 bits, as the device does: nearest even, overflow becomes Inf, denormals are kept,
-/// every NaN becomes 0x7FFF.
+/// Rounds `len` float32 values to bfloat16 bits, as the device does: nearest even, overflow becomes Inf, denormals are
+/// kept, every NaN becomes 0x7FFF.
 ///
 /// Returns `GAUDI_KV_INVALID_ARGUMENT` where the arrays overlap. Nothing is written then.
 ///
 /// # Safety
-/// `values` and `rounded` point to `len` elements; null is for none. Nobody changes `values` or uses `rounded` during the
-/// call.
+/// `values` and `rounded` point to `len` elements; null is for none. Nobody changes `values` or uses `rounded` during
+/// the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_round_bf16(
     values: *const f32,
@@ -95,8 +95,8 @@ unsafe fn set_amax(amax: *mut f32, make: impl FnOnce() -> Result<f32, Failure>) 
 /// The largest magnitude of `len` float32 values: 0 if there are none, NaN if any is NaN, else possibly Inf.
 ///
 /// # Safety
-/// `values` points to `len` elements that nobody changes during the call; null is for none. `amax` is null or points to a
-/// number, which is set.
+/// `values` points to `len` elements that nobody changes during the call; null is for none. `amax` is null or points
+/// to a number, which is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_amax_f32(
     values: *const f32,
@@ -107,7 +107,8 @@ pub unsafe extern "C" fn gaudi_kv_amax_f32(
     barrier(|| unsafe { set_amax(amax, || Ok(amax_f32(pointer::slice("values", values, len)?))) })
 }
 
-/// The largest magnitude of `len` bfloat16 values, given as bits: 0 if there are none, NaN if any is NaN, else possibly Inf.
+/// The largest magnitude of `len` bfloat16 values, given as bits: 0 if there are none, NaN if any is NaN, else
+/// possibly Inf.
 ///
 /// # Safety
 /// As for `gaudi_kv_amax_f32`.
@@ -144,11 +145,11 @@ pub unsafe extern "C" fn gaudi_kv_scan_codes(
     })
 }
 
-/// The smallest dequantization scale that a `generation` folds into an exponent bias and that is not below `scale`. Gaudi2
-/// folds 1/256, 1/16, 1 and 16, Gaudi3 every power of two from 2^-56 to 2^7.
+/// The smallest dequantization scale that a `generation` folds into an exponent bias and that is not below `scale`.
+/// Gaudi2 folds 1/256, 1/16, 1 and 16, Gaudi3 every power of two from 2^-56 to 2^7.
 ///
-/// Returns `GAUDI_KV_INVALID_FACTOR` for a scale that is not finite and positive, in float32 or rounded to bfloat16, and
-/// `GAUDI_KV_INVALID_ARGUMENT` for another generation.
+/// Returns `GAUDI_KV_INVALID_FACTOR` for a scale that is not finite and positive, in float32 or rounded to bfloat16,
+/// and `GAUDI_KV_INVALID_ARGUMENT` for another generation.
 ///
 /// # Safety
 /// `aligned` is null or points to a structure of the size that it says.

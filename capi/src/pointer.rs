@@ -22,8 +22,8 @@ fn check<T>(what: &str, pointer: *const T, len: usize) -> Result<(), Failure> {
 /// The caller's elements.
 ///
 /// # Safety
-/// `pointer` is null, or `len` elements can be read there and nobody writes to them as long as the slice lives. Any bits
-/// are a value of `T`.
+/// `pointer` is null, or `len` elements can be read there and nobody writes to them as long as the slice lives. Any
+/// bits are a value of `T`.
 pub(crate) unsafe fn slice<'a, T>(what: &str, pointer: *const T, len: usize) -> Result<&'a [T], Failure> {
     if len == 0 {
         return Ok(&[]);

@@ -35,9 +35,9 @@ unsafe impl Structure for gaudi_kv_rerange_counts {
     const WHOLE: usize = field_end!(gaudi_kv_rerange_counts, nan);
 }
 
-/// Multiplies each of `len` e4m3 codes by `factor`, in place: the product is formed in float32 and rounded to the nearest
-/// code, ties to even, saturating. Signs stay. The scale that belongs to the codes is to be divided by `factor`: 0.5 for a
-/// Gaudi2 and 2 on the way back lose least, 240.0 / 448.0 is the ratio of the ranges.
+/// Multiplies each of `len` e4m3 codes by `factor`, in place: the product is formed in float32 and rounded to the
+/// nearest code, ties to even, saturating. Signs stay. The scale that belongs to the codes is to be divided by
+/// `factor`: 0.5 for a Gaudi2 and 2 on the way back lose least, 240.0 / 448.0 is the ratio of the ranges.
 ///
 /// `GAUDI_KV_GAUDI2` as `device` goes from e4m3 up to 448 (OCP e4m3fn) to what a Gaudi2 reads, up to 240;
 /// `GAUDI_KV_GAUDI3` goes from what a Gaudi2 reads back to e4m3 up to 448, which a Gaudi3 reads.
@@ -45,12 +45,12 @@ unsafe impl Structure for gaudi_kv_rerange_counts {
 /// One thread is used; different threads may work on different codes at the same time.
 ///
 /// Returns `GAUDI_KV_INVALID_ARGUMENT` for null pointers, for a `device` that there is none of, or for a `struct_size`
-/// that is too small, and `GAUDI_KV_INVALID_FACTOR` for a factor that is not finite and positive, in float32 or rounded to
-/// bfloat16. Nothing is changed then.
+/// that is too small, and `GAUDI_KV_INVALID_FACTOR` for a factor that is not finite and positive, in float32 or
+/// rounded to bfloat16. Nothing is changed then.
 ///
 /// # Safety
-/// `codes` points to `len` bytes; it may be null where `len` is 0. `counts` is null, or points to a structure of the size
-/// that it says. Nothing else uses them during the call.
+/// `codes` points to `len` bytes; it may be null where `len` is 0. `counts` is null, or points to a structure of the
+/// size that it says. Nothing else uses them during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_rerange(
     codes: *mut u8,

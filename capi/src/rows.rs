@@ -9,20 +9,20 @@ use crate::pointer::{self, bytes_of, check_disjoint};
 use crate::status::gaudi_kv_status;
 use crate::store::{on_store, reading, writing};
 
-/// Stores keys and values of tokens at their slots: `k` is `[tokens, num_kv_heads, head_dim]`, `v`
-/// `[tokens, num_kv_heads, v_head_dim]`, both bfloat16 bits, and `slot_mapping` has a slot for each token:
-/// `block * block_size_tokens + place in the block`. An FP8 cache stores `fp8(bf16(x * bf16(quant)))`, rounded to nearest
-/// even, saturating; NaN becomes 0x7F.
+/// Stores keys and values of tokens at their slots: `k` is `[tokens, num_kv_heads, head_dim]`, `v` `[tokens,
+/// num_kv_heads, v_head_dim]`, both bfloat16 bits, and `slot_mapping` has a slot for each token: `block *
+/// block_size_tokens + place in the block`. An FP8 cache stores `fp8(bf16(x * bf16(quant)))`, rounded to nearest even,
+/// saturating; NaN becomes 0x7F.
 ///
 /// `k_len` and `v_len` are elements. Padding rows go to a slot of the pad block, where there is one: the first is
 /// `num_blocks * block_size_tokens`.
 ///
-/// Returns `GAUDI_KV_INVALID_SHAPE` where a slot is outside the cache or lengths do not fit, and `GAUDI_KV_INVALID_ARGUMENT`
-/// for a cache of latents. Nothing is written then.
+/// Returns `GAUDI_KV_INVALID_SHAPE` where a slot is outside the cache or lengths do not fit, and
+/// `GAUDI_KV_INVALID_ARGUMENT` for a cache of latents. Nothing is written then.
 ///
 /// # Safety
-/// `cache` is null or a cache. `k`, `v` and `slot_mapping` point to as many elements as is said; null is for none. Nobody
-/// changes them during the call.
+/// `cache` is null or a cache. `k`, `v` and `slot_mapping` point to as many elements as is said; null is for none.
+/// Nobody changes them during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_cache_write_mha(
     cache: *mut gaudi_kv_cache,
@@ -47,9 +47,9 @@ pub unsafe extern "C" fn gaudi_kv_cache_write_mha(
     })
 }
 
-/// Stores latents of tokens at their slots: `kv_c` is `[tokens, kv_lora_rank]`, normalized, `k_pe`
-/// `[tokens, qk_rope_head_dim]`, after rotary embedding, both bfloat16 bits. Both parts are stored with the one scale. For
-/// the rest as `gaudi_kv_cache_write_mha`, for a cache of latents.
+/// Stores latents of tokens at their slots: `kv_c` is `[tokens, kv_lora_rank]`, normalized, `k_pe` `[tokens,
+/// qk_rope_head_dim]`, after rotary embedding, both bfloat16 bits. Both parts are stored with the one scale. For the
+/// rest as `gaudi_kv_cache_write_mha`, for a cache of latents.
 ///
 /// # Safety
 /// As for `gaudi_kv_cache_write_mha`.
@@ -88,12 +88,12 @@ fn check_len(what: &str, len: usize, rows: usize, row: usize) -> Result<(), Fail
 ///
 /// `k_len` and `v_len` are elements. Several threads may read a cache at the same time.
 ///
-/// Returns `GAUDI_KV_INVALID_SHAPE` where a slot is outside the cache or lengths do not fit, and `GAUDI_KV_INVALID_ARGUMENT`
-/// for a cache of latents or for memory that overlaps. Nothing is written then.
+/// Returns `GAUDI_KV_INVALID_SHAPE` where a slot is outside the cache or lengths do not fit, and
+/// `GAUDI_KV_INVALID_ARGUMENT` for a cache of latents or for memory that overlaps. Nothing is written then.
 ///
 /// # Safety
-/// `cache` is null or a cache. `slot_mapping` points to `tokens` slots, `k` and `v` to as many elements as is said; null is
-/// for none. Nobody else uses `k` and `v` or changes the slots during the call.
+/// `cache` is null or a cache. `slot_mapping` points to `tokens` slots, `k` and `v` to as many elements as is said;
+/// null is for none. Nobody else uses `k` and `v` or changes the slots during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_cache_read_mha(
     cache: *const gaudi_kv_cache,

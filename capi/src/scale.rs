@@ -68,7 +68,8 @@ unsafe impl Structure for gaudi_kv_layer {
     const WHOLE: usize = field_end!(gaudi_kv_layer, reserved);
 }
 
-/// One scale of a layer: raw, effective, and where it comes from. Output; arrays and text live as long as the inspection.
+/// One scale of a layer: raw, effective, and where it comes from. Output; arrays and text live as long as the
+/// inspection.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct gaudi_kv_scale {
@@ -101,7 +102,8 @@ unsafe impl Structure for gaudi_kv_scale {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct gaudi_kv_multipliers {
-    /// `count` numbers, finite and positive also when rounded to bfloat16: what values are multiplied by on the way into FP8.
+    /// `count` numbers, finite and positive also when rounded to bfloat16: what values are multiplied by on the way
+    /// into FP8.
     pub quant: *const f32,
     /// `count` numbers, as above: what codes are multiplied by on the way out.
     pub dequant: *const f32,
@@ -226,8 +228,8 @@ impl Layers {
     }
 }
 
-/// The layer at `index` of the layers that have a KV cache, from 0 to `num_layers` of `gaudi_kv_inspection_info` less one,
-/// draft layers last.
+/// The layer at `index` of the layers that have a KV cache, from 0 to `num_layers` of `gaudi_kv_inspection_info` less
+/// one, draft layers last.
 ///
 /// Returns `GAUDI_KV_NOT_FOUND` for a larger index.
 ///

@@ -11,16 +11,16 @@ pub const GAUDI_KV_OK: i32 = 0;
 /// A null pointer, an unknown value of an enumeration, a handle of another kind, memory that is not aligned or that
 /// overlaps, a `struct_size` that is too small. Nothing was changed.
 pub const GAUDI_KV_INVALID_ARGUMENT: i32 = 1;
-/// A scale or factor that is not finite and positive, in float32 or rounded to bfloat16, or has another number of heads.
-/// Nothing was changed.
+/// A scale or factor that is not finite and positive, in float32 or rounded to bfloat16, or has another number of
+/// heads. Nothing was changed.
 pub const GAUDI_KV_INVALID_FACTOR: i32 = 2;
 /// A defect of this library. What the call writes to may be changed in part.
 pub const GAUDI_KV_INTERNAL: i32 = 3;
 /// Something that this library, or the device, does not have: it may be older than its caller, or built without it.
 /// Nothing was changed.
 pub const GAUDI_KV_UNSUPPORTED: i32 = 4;
-/// A model that cannot be read, or that does not fit what is asked for. `gaudi_kv_last_error` names the file, the tensor
-/// and the layer.
+/// A model that cannot be read, or that does not fit what is asked for. `gaudi_kv_last_error` names the file, the
+/// tensor and the layer.
 pub const GAUDI_KV_INVALID_MODEL: i32 = 5;
 /// A size, length, slot, block or batch that does not fit. Nothing was changed.
 pub const GAUDI_KV_INVALID_SHAPE: i32 = 6;

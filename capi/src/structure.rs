@@ -1,12 +1,12 @@
 //! Structures that carry their size, so that callers of another version can be understood.
 //!
-//! A caller sets `struct_size` to the size that the structure has in the header it was compiled with. There is no padding
-//! behind the last field: a later field in its place would hold whatever an older caller's padding holds.
+//! A caller sets `struct_size` to the size that the structure has in the header it was compiled with. There is no
+//! padding behind the last field: a later field in its place would hold whatever an older caller's padding holds.
 //!
-//! - Smaller than this library's: an older caller. Fields of an input that it does not have are zero, which always means
-//!   what the library did before it had them; fields of an output that it has no room for are not written.
-//! - Larger: a newer caller. Input bytes that this library does not know must be zero, or it would do something else than
-//!   it is asked for; output bytes that it does not know are set to zero.
+//! - Smaller than this library's: an older caller. Fields of an input that it does not have are zero, which always
+//!   means what the library did before it had them; fields of an output that it has no room for are not written.
+//! - Larger: a newer caller. Input bytes that this library does not know must be zero, or it would do something else
+//!   than it is asked for; output bytes that it does not know are set to zero.
 //! - Smaller than the part that every version has, or absurdly large, which is memory that nobody set: refused.
 
 use std::mem::MaybeUninit;
@@ -120,8 +120,8 @@ impl<T: Structure> Out<T> {
     pub(crate) fn fill(self, value: T) {
         const HEAD: usize = size_of::<u64>();
         let known = self.size.min(size_of::<T>());
-        // SAFETY: whoever made this says that `size` bytes can be written, of which `known` are inside of `value` too, a
-        // local that does not overlap with them; both are longer than the head.
+        // SAFETY: whoever made this says that `size` bytes can be written, of which `known` are inside of `value` too,
+        // a local that does not overlap with them; both are longer than the head.
         unsafe {
             let (from, to) = ((&raw const value).cast::<u8>(), self.pointer.cast::<u8>());
             from.add(HEAD).copy_to_nonoverlapping(to.add(HEAD), known - HEAD);

@@ -2,9 +2,9 @@
 
 use std::ffi::{CStr, c_char};
 
-/// The version of the interface that this header describes. It grows by one where functions, fields or values are added;
-/// nothing is ever taken away or changed, so a program works with every library whose `gaudi_kv_abi_version()` is at
-/// least the `GAUDI_KV_ABI_VERSION` that it was compiled with.
+/// The version of the interface that this header describes. It grows by one where functions, fields or values are
+/// added; nothing is ever taken away or changed, so a program works with every library whose `gaudi_kv_abi_version()`
+/// is at least the `GAUDI_KV_ABI_VERSION` that it was compiled with.
 pub const GAUDI_KV_ABI_VERSION: u32 = 1;
 
 /// The version of the interface that this library has.

@@ -2,8 +2,8 @@
 //!
 //! `cargo run -p gaudi-kv-c --features cbindgen --bin c-header -- [--check]`
 //!
-//! `--check` writes nothing and compares. It ends with 0 where all is well, 1 where `--check` found a difference, 2 where the
-//! header cannot be made.
+//! `--check` writes nothing and compares. It ends with 0 where all is well, 1 where `--check` found a difference, 2
+//! where the header cannot be made.
 
 use std::path::Path;
 use std::process::ExitCode;

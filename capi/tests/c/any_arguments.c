@@ -1,6 +1,7 @@
-/* Calls every function with arguments drawn from what is right, wrong and absurd: each call returns a status that there is,
- * and says something where it fails. The arguments are a seed, the number of calls and the folder with the models. Pointers
- * lead to what the header asks for, or are null or unaligned: the rest is for callers to keep to. */
+/* Calls every function with arguments drawn from what is right, wrong and absurd: each call returns a status that
+ * there is, and says something where it fails. The arguments are a seed, the number of calls and the folder with
+ * the models. Pointers lead to what the header asks for, or are null or unaligned: the rest is for callers to keep
+ * to. */
 
 #include "check.h"
 
@@ -150,7 +151,8 @@ static gaudi_kv_status make_layer(void) {
     all->softmax_scale = any(4) ? 0.5f : factor();
     all->logits_soft_cap = any(4) ? 0.0f : factor();
     static float numbers[ROOM];
-    all->alibi_slopes = any(4) || mha_memory.value.num_heads > ROOM || mla_memory.value.num_heads > ROOM ? NULL : numbers;
+    all->alibi_slopes = any(4) || mha_memory.value.num_heads > ROOM || mla_memory.value.num_heads > ROOM ? NULL
+        : numbers;
     all->sinks = any(4) || mha_memory.value.num_heads > ROOM || mla_memory.value.num_heads > ROOM ? NULL : numbers;
     all->sliding_window = any(4) ? 0 : size();
     all->q_scale = multipliers();
@@ -161,7 +163,8 @@ static gaudi_kv_status make_layer(void) {
     gaudi_kv_attention *made = NULL;
     gaudi_kv_status status =
         any(2) ? gaudi_kv_attention_create_mha(MAYBE(device), mha, options, &made)
-               : gaudi_kv_attention_create_mla(MAYBE(device), mla, (uint16_t *)place(), any(2) ? 32 : len(), options, &made);
+               : gaudi_kv_attention_create_mla(MAYBE(device), mla, (uint16_t *)place(), any(2) ? 32 : len(), options,
+                   &made);
     REPLACE(attention, layer, made);
     return status;
 }
@@ -222,11 +225,13 @@ static gaudi_kv_status add_plane(void) {
 }
 
 static gaudi_kv_status prepare(void) {
-    static const int32_t starts[4][3] = {{0, 1, 2}, {0, 1, 1}, {0, 2, 1}, {1, 2, 3}}, lens[4][2] = {{4, 5}, {1, 2}, {-1, 3}, {40, 1}};
+    static const int32_t starts[4][3] = {{0, 1, 2}, {0, 1, 1}, {0, 2, 1}, {1, 2, 3}}, lens[4][2] = {{4, 5}, {1, 2},
+        {-1, 3}, {40, 1}};
     static const int32_t tables[2][4] = {{0, 1, 1, 0}, {0, 9, -1, INT32_MAX}};
     const gaudi_kv_cache *of = any(4) ? cache : NULL;
     if (any(3) == 0) {
-        return gaudi_kv_batch_prepare(MAYBE(batch), of, (int32_t *)place(), (int32_t *)place(), len(), (int32_t *)place(), len() % 100);
+        return gaudi_kv_batch_prepare(MAYBE(batch), of, (int32_t *)place(), (int32_t *)place(), len(),
+            (int32_t *)place(), len() % 100);
     }
     return gaudi_kv_batch_prepare(MAYBE(batch), of, starts[any(4)], lens[any(4)], any(3), tables[any(2)], any(3));
 }
@@ -280,21 +285,28 @@ static gaudi_kv_status ask(uint32_t what) {
 }
 
 static gaudi_kv_status move(uint32_t what) {
-    const uint16_t *a = (uint16_t *)place(), *b = (uint16_t *)place(), *c = (uint16_t *)place(), *d = (uint16_t *)place();
+    const uint16_t *a = (uint16_t *)place(), *b = (uint16_t *)place(), *c = (uint16_t *)place(),
+        *d = (uint16_t *)place();
     static const int64_t slots[4] = {0, 17, 5, 40};
     const int64_t *at = any(4) ? slots : (int64_t *)place();
     size_t tokens = at == slots ? any(4) : len(), rows = any(4) ? 8 * tokens : len();
     switch (what) {
     case 0: return gaudi_kv_cache_write_mha(MAYBE(cache), a, rows, b, rows, at, tokens);
-    case 1: return gaudi_kv_cache_write_mla(MAYBE(cache), a, any(4) ? 4 * tokens : len(), b, any(4) ? 2 * tokens : len(), at, tokens);
-    case 2: return gaudi_kv_cache_read_mha(MAYBE(cache), at, tokens, (uint16_t *)place(), rows, (uint16_t *)place(), rows);
+    case 1: return gaudi_kv_cache_write_mla(MAYBE(cache), a, any(4) ? 4 * tokens : len(), b, any(4) ? 2 * tokens
+        : len(), at, tokens);
+    case 2: return gaudi_kv_cache_read_mha(MAYBE(cache), at, tokens, (uint16_t *)place(), rows, (uint16_t *)place(),
+        rows);
     case 3: return gaudi_kv_cache_read_mla(MAYBE(cache), at, tokens, (uint16_t *)place(), any(4) ? 6 * tokens : len());
     case 4: return gaudi_kv_cache_copy_blocks(MAYBE(cache), (int32_t *)place(), len());
     case 5: return gaudi_kv_cache_import_block(MAYBE(cache), number(), MAYBE(block));
-    case 6: return gaudi_kv_attention_decode_mha(MAYBE(layer), MAYBE(cache), MAYBE(batch), a, rows, (float *)place(), rows);
-    case 7: return gaudi_kv_attention_decode_mla(MAYBE(layer), MAYBE(cache), MAYBE(batch), a, 4 * any(4), b, 4 * any(4), (float *)place(), 4 * any(4));
-    case 8: return gaudi_kv_attention_prefill_mha(MAYBE(layer), MAYBE(cache), MAYBE(batch), a, rows, b, rows, c, rows, (float *)place(), rows);
-    case 9: return gaudi_kv_attention_prefill_mla(MAYBE(layer), MAYBE(cache), MAYBE(batch), a, 4 * any(4), b, 4 * any(4), c, 4 * any(4), d, 2 * any(4), (float *)place(), 4 * any(4));
+    case 6: return gaudi_kv_attention_decode_mha(MAYBE(layer), MAYBE(cache), MAYBE(batch), a, rows, (float *)place(),
+        rows);
+    case 7: return gaudi_kv_attention_decode_mla(MAYBE(layer), MAYBE(cache), MAYBE(batch), a, 4 * any(4), b,
+        4 * any(4), (float *)place(), 4 * any(4));
+    case 8: return gaudi_kv_attention_prefill_mha(MAYBE(layer), MAYBE(cache), MAYBE(batch), a, rows, b, rows, c,
+        rows, (float *)place(), rows);
+    case 9: return gaudi_kv_attention_prefill_mla(MAYBE(layer), MAYBE(cache), MAYBE(batch), a, 4 * any(4), b,
+        4 * any(4), c, 4 * any(4), d, 2 * any(4), (float *)place(), 4 * any(4));
     case 10: return gaudi_kv_codec_encode_f32(MAYBE(codec), (float *)place(), (uint8_t *)place(), len());
     case 11: return gaudi_kv_codec_encode_bf16(MAYBE(codec), a, (uint8_t *)place(), len());
     case 12: return gaudi_kv_codec_decode_f32(MAYBE(codec), (uint8_t *)place(), (float *)place(), len());

@@ -1,5 +1,5 @@
-/* Attention over numbers of a fixed sequence, written to the standard output as float32. The arguments are the generation,
- * the mode, 0 for a Gaudi, and the type of the cache. */
+/* Attention over numbers of a fixed sequence, written to the standard output as float32. The arguments are the
+ * generation, the mode, 0 for a Gaudi, and the type of the cache. */
 
 #include "check.h"
 
@@ -93,7 +93,8 @@ static void mha(const gaudi_kv_device *device, int32_t dtype) {
     float out[3 * OUT];
     OK(gaudi_kv_attention_decode_mha(layer, cache, batch, q, 3 * Q_ROW, out, 3 * OUT));
     print(out, 3 * OUT);
-    OK(gaudi_kv_attention_prefill_mha(layer, cache, batch, q, 3 * Q_ROW, k, 3 * KV * DIM, v, 3 * KV * V_DIM, out, 3 * OUT));
+    OK(gaudi_kv_attention_prefill_mha(layer, cache, batch, q, 3 * Q_ROW, k, 3 * KV * DIM, v, 3 * KV * V_DIM, out,
+        3 * OUT));
     print(out, 3 * OUT);
     gaudi_kv_batch_free(batch);
     gaudi_kv_attention_free(layer);
@@ -129,9 +130,11 @@ static void mla(const gaudi_kv_device *device, int32_t dtype) {
     OK(gaudi_kv_batch_create(&batch));
     OK(gaudi_kv_batch_prepare(batch, cache, starts, lens, SEQUENCES, table, 3));
     float out[3 * OUT];
-    OK(gaudi_kv_attention_decode_mla(layer, cache, batch, q_nope, 3 * HEADS * NOPE, q_pe, 3 * HEADS * ROPE, out, 3 * OUT));
+    OK(gaudi_kv_attention_decode_mla(layer, cache, batch, q_nope, 3 * HEADS * NOPE, q_pe, 3 * HEADS * ROPE, out,
+        3 * OUT));
     print(out, 3 * OUT);
-    OK(gaudi_kv_attention_prefill_mla(layer, cache, batch, q_nope, 3 * HEADS * NOPE, q_pe, 3 * HEADS * ROPE, kv_c, 3 * RANK,
+    OK(gaudi_kv_attention_prefill_mla(layer, cache, batch, q_nope, 3 * HEADS * NOPE, q_pe, 3 * HEADS * ROPE, kv_c,
+        3 * RANK,
                                       k_pe, 3 * ROPE, out, 3 * OUT));
     print(out, 3 * OUT);
     gaudi_kv_batch_free(batch);

@@ -1,5 +1,5 @@
-/* Converts files. Each line of the standard input has an operation (decode, encode_f32, encode_bf16), the layout, Inf/NaN
- * mode, bias, rounding and flags of a codec, the file to read and the file to write. */
+/* Converts files. Each line of the standard input has an operation (decode, encode_f32, encode_bf16), the layout,
+ * Inf/NaN mode, bias, rounding and flags of a codec, the file to read and the file to write. */
 
 #include "check.h"
 

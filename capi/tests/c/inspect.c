@@ -1,5 +1,5 @@
-/* Prints an inspection: the JSON in the first line, then a line for each scale of each layer. The arguments are the model,
- * the generation and the flags. */
+/* Prints an inspection: the JSON in the first line, then a line for each scale of each layer. The arguments are the
+ * model, the generation and the flags. */
 
 #include "check.h"
 

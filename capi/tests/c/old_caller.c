@@ -1,5 +1,5 @@
-/* A program that was compiled with the first version of the interface, in its smallest form: what it declares itself is all
- * that it knows. This file does not change. It works with every later library. */
+/* A program that was compiled with the first version of the interface, in its smallest form: what it declares
+ * itself is all that it knows. This file does not change. It works with every later library. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -51,7 +51,8 @@ int32_t gaudi_kv_batch_create(void **);
 int32_t gaudi_kv_batch_prepare(void *, const void *, const int32_t *, const int32_t *, size_t, const int32_t *, size_t);
 void gaudi_kv_batch_free(void *);
 int32_t gaudi_kv_attention_create_mha(const void *, const struct shape *, const struct attention_options *, void **);
-int32_t gaudi_kv_attention_decode_mha(const void *, const void *, const void *, const uint16_t *, size_t, float *, size_t);
+int32_t gaudi_kv_attention_decode_mha(const void *, const void *, const void *, const uint16_t *, size_t, float *,
+    size_t);
 void gaudi_kv_attention_free(void *);
 int32_t gaudi_kv_codec_create(const struct codec_options *, void **);
 int32_t gaudi_kv_codec_encode_f32(const void *, const float *, uint8_t *, size_t);

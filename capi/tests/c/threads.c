@@ -1,6 +1,7 @@
-/* Several threads. The first argument says what they do: "read" the same objects; "change" a cache that others read; "all" of
- * it and what is shared out to threads of the library, inspection and attention; "race", which breaks the rules: two caches over
- * the same memory are written to at the same time; "fork" a child process, which has none of the library's threads. The second argument is the folder with the models. */
+/* Several threads. The first argument says what they do: "read" the same objects; "change" a cache that others
+ * read; "all" of it and what is shared out to threads of the library, inspection and attention; "race", which
+ * breaks the rules: two caches over the same memory are written to at the same time; "fork" a child process, which
+ * has none of the library's threads. The second argument is the folder with the models. */
 
 #define _POSIX_C_SOURCE 200809L /* fork, alarm */
 

@@ -1,5 +1,5 @@
-/* Caches. The scale is 2: quant 0.5, dequant 2. A Gaudi2 stores 3 as 1.5 (0x3C), 1000 saturates at 240 (0x77), -3 is 0xBC;
- * they read back as 3, 480 and -3. */
+/* Caches. The scale is 2: quant 0.5, dequant 2. A Gaudi2 stores 3 as 1.5 (0x3C), 1000 saturates at 240 (0x77), -3
+ * is 0xBC; they read back as 3, 480 and -3. */
 
 #include "parts.h"
 

@@ -1,5 +1,5 @@
-/* MLA. The weight expands a latent of two elements to a key (both elements) and to a value of one: their sum. Queries of
- * zero make all scores equal, so an output is the mean of the sums. */
+/* MLA. The weight expands a latent of two elements to a key (both elements) and to a value of one: their sum.
+ * Queries of zero make all scores equal, so an output is the mean of the sums. */
 
 #include "parts.h"
 
@@ -55,14 +55,16 @@ void latents(void) {
         float out[V_DIM] = {0};
         OK(gaudi_kv_attention_decode_mla(layer, cache, batch, q_nope, NOPE, q_pe, ROPE, out, V_DIM));
         CHECK(out[0] == 5.0f);
-        FAILS(GAUDI_KV_INVALID_SHAPE, gaudi_kv_attention_decode_mla(layer, cache, batch, q_nope, NOPE, q_pe, 1, out, V_DIM));
+        FAILS(GAUDI_KV_INVALID_SHAPE, gaudi_kv_attention_decode_mla(layer, cache, batch, q_nope, NOPE, q_pe, 1, out,
+            V_DIM));
         FAILS(GAUDI_KV_INVALID_ARGUMENT, gaudi_kv_attention_decode_mha(layer, cache, batch, q_nope, NOPE, out, V_DIM));
 
         /* A third token, of sum 2: (3 + 7 + 2) / 3. */
         const int32_t three[1] = {3};
         const uint16_t new_c[RANK] = {bf16(2.0f), 0}, new_pe[ROPE] = {0};
         OK(gaudi_kv_batch_prepare(batch, NULL, starts, three, 1, table, 1));
-        OK(gaudi_kv_attention_prefill_mla(layer, cache, batch, q_nope, NOPE, q_pe, ROPE, new_c, RANK, new_pe, ROPE, out, V_DIM));
+        OK(gaudi_kv_attention_prefill_mla(layer, cache, batch, q_nope, NOPE, q_pe, ROPE, new_c, RANK, new_pe, ROPE,
+            out, V_DIM));
         CHECK(out[0] == 4.0f);
         FAILS(GAUDI_KV_INVALID_ARGUMENT,
               gaudi_kv_attention_prefill_mha(layer, cache, batch, q_nope, NOPE, new_c, RANK, new_pe, ROPE, out, V_DIM));

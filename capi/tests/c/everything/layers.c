@@ -1,5 +1,5 @@
-/* Attention. Queries of zero make all scores equal, so an output is the mean of the values that a query sees; a sink takes
- * part in the mean with a value of zero. Means of two and four small integers are exact in every format. */
+/* Attention. Queries of zero make all scores equal, so an output is the mean of the values that a query sees; a
+ * sink takes part in the mean with a value of zero. Means of two and four small integers are exact in every format. */
 
 #include "parts.h"
 
@@ -71,7 +71,8 @@ static void over_a_cache(const gaudi_kv_device *device) {
     OK(gaudi_kv_attention_decode_mha(layer, cache, batch, q, 2 * HEADS * DIM, out, 2 * HEADS * DIM));
     all_are(out, HEADS * DIM, 4.0f);             /* (2 + 4 + 6) / 3 */
     all_are(out + HEADS * DIM, HEADS * DIM, 5.0f); /* (2 + 4 + 6 + 8) / 4 */
-    FAILS(GAUDI_KV_INVALID_SHAPE, gaudi_kv_attention_decode_mha(layer, cache, batch, q, HEADS * DIM, out, 2 * HEADS * DIM));
+    FAILS(GAUDI_KV_INVALID_SHAPE, gaudi_kv_attention_decode_mha(layer, cache, batch, q, HEADS * DIM, out,
+        2 * HEADS * DIM));
     FAILS(GAUDI_KV_INVALID_SHAPE, gaudi_kv_attention_decode_mha(layer, cache, batch, q, 2 * HEADS * DIM, out, 1));
     FAILS(GAUDI_KV_INVALID_ARGUMENT,
           gaudi_kv_attention_decode_mha(layer, cache, batch, q, 2 * HEADS * DIM, (float *)q, 2 * HEADS * DIM));
@@ -103,8 +104,8 @@ static void over_a_cache(const gaudi_kv_device *device) {
     gaudi_kv_attention_free(layer);
     plain.sliding_window = 0;
 
-    /* The prefill of a fifth token, of value 0, whose four predecessors are read from the cache: (2 + 4 + 6 + 8 + 0) / 5. In
-     * FP8 too, where every operand is exact. */
+    /* The prefill of a fifth token, of value 0, whose four predecessors are read from the cache: (2 + 4 + 6 + 8 +
+     * 0) / 5. In FP8 too, where every operand is exact. */
     const int32_t fifth[2] = {0, 1}, five[1] = {5};
     OK(gaudi_kv_batch_prepare(batch, NULL, fifth, five, 1, table, 1));
     const uint16_t zero[DIM] = {0};
@@ -145,12 +146,14 @@ static void new_tokens(const gaudi_kv_device *device) {
     uint16_t q[3 * HEADS * DIM] = {0}, k[3 * DIM] = {0}, v[3 * DIM];
     values_of(v, 0, 3);
     float out[3 * HEADS * DIM];
-    OK(gaudi_kv_attention_prefill_mha(layer, NULL, batch, q, 3 * HEADS * DIM, k, 3 * DIM, v, 3 * DIM, out, 3 * HEADS * DIM));
+    OK(gaudi_kv_attention_prefill_mha(layer, NULL, batch, q, 3 * HEADS * DIM, k, 3 * DIM, v, 3 * DIM, out,
+        3 * HEADS * DIM));
     all_are(out, HEADS * DIM, 2.0f);
     all_are(out + HEADS * DIM, HEADS * DIM, 4.0f);
     all_are(out + 2 * HEADS * DIM, HEADS * DIM, 5.0f);
     FAILS(GAUDI_KV_INVALID_SHAPE,
-          gaudi_kv_attention_prefill_mha(layer, NULL, batch, q, 3 * HEADS * DIM, k, DIM, v, 3 * DIM, out, 3 * HEADS * DIM));
+          gaudi_kv_attention_prefill_mha(layer, NULL, batch, q, 3 * HEADS * DIM, k, DIM, v, 3 * DIM, out,
+              3 * HEADS * DIM));
     gaudi_kv_batch_free(batch);
     gaudi_kv_attention_free(layer);
 }

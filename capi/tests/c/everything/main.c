@@ -1,5 +1,5 @@
-/* Uses every function of the library, and compares with values that are known otherwise. The argument is the folder with
- * the models. */
+/* Uses every function of the library, and compares with values that are known otherwise. The argument is the folder
+ * with the models. */
 
 #include "parts.h"
 

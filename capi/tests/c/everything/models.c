@@ -1,5 +1,6 @@
-/* Models: llmc-gqa-head has one scale for each of two KV heads and no flavor, so a Gaudi2 adjusts it from 448 to 240. The
- * numbers of the checkpoint are in its tensors; quant is 240 / (s * 448) and dequant 1 / quant, each step in float32. */
+/* Models: llmc-gqa-head has one scale for each of two KV heads and no flavor, so a Gaudi2 adjusts it from 448 to
+ * 240. The numbers of the checkpoint are in its tensors; quant is 240 / (s * 448) and dequant 1 / quant, each step
+ * in float32. */
 
 #include "parts.h"
 
