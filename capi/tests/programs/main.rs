@@ -65,6 +65,7 @@ fn main() -> ExitCode {
         slow(with("valgrind", "helgrind: a data race is found", uses::helgrind_finds_a_race)),
         slow(test("thread sanitizer: no data race, and one is found", sanitizer::threads)),
         test("models: JSON and scales as expected", models::all),
+        test("models: an error names file, tensor and layer", models::blamed),
         test("golden vectors through codecs", golden::all),
         test("attention gives the bits of the Rust library", attention::all),
         test("a Gaudi gives the same bits", attention::on_a_gaudi)

@@ -1,5 +1,8 @@
 //! Inspections through C, against the files that `tests/oracle/expected_inspect.py` makes on its own.
 
+use std::fs;
+
+use safetensors::tensor::{Dtype, TensorView, serialize_to_file};
 use serde_json::{Value, json};
 
 use crate::compiler::{Program, data, succeed};
@@ -98,4 +101,21 @@ pub fn all() {
         compared += 1;
     }
     assert_eq!(compared, 26);
+}
+
+/// A scale of a type that none has, and one whose shape does not fit: the error names file, tensor and layer.
+pub fn blamed() {
+    const TENSOR: &str = "model.layers.1.self_attn.k_scale";
+    let program = Program::c("blame.c");
+    for (dtype, shape, layer) in [(Dtype::I32, 1, -1), (Dtype::F32, 3, 1)] {
+        let model = tempfile::tempdir().unwrap();
+        fs::copy(data("data/llmc-gqa-kv/config.json"), model.path().join("config.json")).unwrap();
+        let bytes = vec![0; 4 * shape];
+        let tensor = TensorView::new(dtype, vec![shape], &bytes).unwrap();
+        let file = model.path().join("model.safetensors");
+        serialize_to_file([(TENSOR, tensor)], None, &file).unwrap();
+        let output = succeed(program.command(&[]).arg(model.path())).stdout;
+        let expected = format!("GAUDI_KV_INVALID_MODEL {layer} {TENSOR} {}", file.display());
+        assert_eq!(String::from_utf8(output).unwrap(), expected);
+    }
 }
