@@ -1,6 +1,8 @@
 //! What a cache consists of, and doing the same to each kind.
 
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::RwLock;
+#[cfg(not(gaudi_kv_thread_sanitizer))]
+use std::sync::{PoisonError, RwLockReadGuard, RwLockWriteGuard};
 
 use kv::cache::{MhaCache, MlaCache};
 use kv::device::Device;
@@ -57,14 +59,42 @@ macro_rules! on_planes {
 pub(crate) use on_planes;
 
 /// The cache, once no call changes it. A panic leaves bytes of any value, which is what a cache holds.
+#[cfg(not(gaudi_kv_thread_sanitizer))]
 pub(crate) fn reading<C>(lock: &RwLock<C>) -> RwLockReadGuard<'_, C> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The cache, once no other call uses it.
+#[cfg(not(gaudi_kv_thread_sanitizer))]
 pub(crate) fn writing<C>(lock: &RwLock<C>) -> RwLockWriteGuard<'_, C> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// The same for the thread sanitizer, which does not see how the standard library waits: tries until the lock is free.
+#[cfg(gaudi_kv_thread_sanitizer)]
+mod seen {
+    use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult};
+
+    fn until_free<G>(attempt: impl Fn() -> TryLockResult<G>) -> G {
+        loop {
+            match attempt() {
+                Ok(guard) => return guard,
+                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+            }
+        }
+    }
+
+    pub(crate) fn reading<C>(lock: &RwLock<C>) -> RwLockReadGuard<'_, C> {
+        until_free(|| lock.try_read())
+    }
+
+    pub(crate) fn writing<C>(lock: &RwLock<C>) -> RwLockWriteGuard<'_, C> {
+        until_free(|| lock.try_write())
+    }
+}
+#[cfg(gaudi_kv_thread_sanitizer)]
+pub(crate) use seen::{reading, writing};
 
 impl<P> Planes<P> {
     pub(crate) fn mha(&self) -> Result<&RwLock<MhaCache<P>>, Failure> {

@@ -81,6 +81,19 @@ static void look_up(void) {
     CHECK(json[len - 1] == '}');
 }
 
+/* Block 0 is overwritten meanwhile, as a whole: what is read is of one time. */
+static void read_what_changes(void) {
+    int64_t slots[TOKENS];
+    uint16_t k[TOKENS * ROW], v[TOKENS * ROW];
+    for (int i = 0; i < TOKENS; i++) {
+        slots[i] = i;
+    }
+    OK(gaudi_kv_cache_read_mha(cache, slots, TOKENS, k, TOKENS * ROW, v, TOKENS * ROW));
+    for (int i = 0; i < TOKENS * ROW; i++) {
+        CHECK(k[i] == k[0] && v[i] == k[0]);
+    }
+}
+
 static void *reader(void *number) {
     for (int round = 0; round < ROUNDS; round++) {
         const int64_t slot = TOKENS + round % TOKENS;
@@ -104,6 +117,9 @@ static void *reader(void *number) {
         char text[32];
         snprintf(text, sizeof text, "block %d;", 1000 + *(int *)number);
         CHECK(strstr(gaudi_kv_last_error_message(), text) != NULL);
+        if (with_changes) {
+            read_what_changes();
+        }
         if (with_all) {
             attend();
             look_up();

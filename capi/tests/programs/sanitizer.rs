@@ -1,7 +1,7 @@
 //! Several threads over a library that is built with the thread sanitizer.
 //!
-//! The standard library is not built with it, so it does not see the locks inside of that which wait: what the library
-//! shares out to threads of its own is left to the other runs. The locks of caches it sees, as far as nobody waits.
+//! The standard library is not built with it, so the sanitizer does not see how that waits: the locks of caches are taken
+//! otherwise in this build, and what the library shares out to threads of its own is left to the other runs.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,6 +20,7 @@ fn library() -> PathBuf {
         .current_dir(package("."))
         .args(["rustc", "--lib", "--crate-type", "cdylib", "--profile", "test", "--target", TARGET])
         .env("RUSTC_BOOTSTRAP", "1")
+        .env("GAUDI_KV_THREAD_SANITIZER", "1")
         .env("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer")
         .env("CARGO_TARGET_DIR", &folder);
     succeed(&mut command);
