@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::array::Array;
 use crate::batch::Batch;
-use crate::call::work;
+use crate::call::{compute, work};
 use crate::device::Device;
 use crate::error::Failure;
 use crate::geometry::{Allocation, lent_geometry};
@@ -106,7 +106,7 @@ impl MhaCache {
         let (k, v): (View<bf16>, View<bf16>) = (operands.read(&k)?, operands.read(&v)?);
         self.store.claim(py, &mut operands, true)?;
         let (k_row, v_row) = (self.num_kv_heads * self.head_dim, self.num_kv_heads * self.v_head_dim);
-        work(py, operands, |lease, _| {
+        work(py, operands, |lease| {
             let kept = slots.kept(lease);
             let (k, v) = (kept.rows(lease.slice(k), k_row), kept.rows(lease.slice(v), v_row));
             let written = self.store.write().write(&self.store.device, &k, &v, &kept.slots);
@@ -129,7 +129,7 @@ impl MhaCache {
         let v_out = self.rows("v_out", v_out, Some(tokens), self.v_head_dim)?;
         let (k_out, v_out) = (operands.write::<bf16>(&k_out)?, operands.write::<bf16>(&v_out)?);
         self.store.claim(py, &mut operands, false)?;
-        work(py, operands, |lease, _| {
+        work(py, operands, |lease| {
             let (k, v) = self.store.read().read(&self.store.device, slots.all(lease))?;
             lease.slice_mut(k_out).copy_from_slice(&k);
             lease.slice_mut(v_out).copy_from_slice(&v);
@@ -247,14 +247,11 @@ impl MhaAttention {
         if let Some(cache) = cache {
             cache.store.claim(py, &mut operands, false)?;
         }
-        work(py, operands, |lease, workspace| {
+        compute(py, operands, self.device, self.products(batch), |lease, workspace, device| {
             let cache = cache.map(|cache| cache.store.read());
             let operands = (lease.slice(q), lease.slice(k), lease.slice(v));
             out.fill(lease, &mut workspace.results, |out| {
-                let result =
-                    self.attention.prefill(&self.device, cache.as_deref(), operands, &batch.view())?;
-                out.copy_from_slice(&result);
-                Ok(())
+                Ok(self.attention.prefill_into(device, cache.as_deref(), operands, &batch.view(), out)?)
             })
         })
     }
@@ -275,17 +272,22 @@ impl MhaAttention {
         let q: View<bf16> = operands.read(&q)?;
         let out = self.output(batch, out, &mut operands)?;
         cache.store.claim(py, &mut operands, false)?;
-        work(py, operands, |lease, workspace| {
+        compute(py, operands, self.device, self.products(batch), |lease, workspace, device| {
             let prepared = batch.prepared(cache.store.geometry)?;
             let cache = cache.store.read();
             out.fill(lease, &mut workspace.results, |out| {
-                Ok(self.attention.decode_into(&self.device, &cache, lease.slice(q), &prepared, out)?)
+                Ok(self.attention.decode_into(device, &cache, lease.slice(q), &prepared, out)?)
             })
         })
     }
 }
 
 impl MhaAttention {
+    /// Multiplications of a batch.
+    fn products(&self, batch: &Batch) -> usize {
+        batch.pairs().saturating_mul(self.heads.0).saturating_mul(self.dims.0.saturating_add(self.dims.1))
+    }
+
     fn output(&self, batch: &Batch, out: &Bound<'_, PyAny>, operands: &mut Operands) -> PyResult<Output> {
         let out = Array::of("out", out)?;
         out.rows(Some(batch.tokens()), &[self.heads.0, self.dims.1])?;

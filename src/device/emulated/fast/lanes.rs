@@ -67,6 +67,14 @@ pub(super) trait Lanes: Copy + Send + Sync {
     /// Sixteen bfloat16 numbers to cells.
     fn store_cells(self, v: Self::V, cells: &mut [u32]);
 
+    /// Sixteen bfloat16 numbers to the first of `words`.
+    #[inline(always)]
+    fn store_words(self, v: Self::V, words: &mut [u16]) {
+        let mut line = Line::ZERO;
+        self.store(v, &mut line);
+        words[..16].iter_mut().zip(line.0).for_each(|(to, bits)| *to = (bits >> 16) as u16);
+    }
+
     #[inline(always)]
     fn splat(self, x: f32) -> Self::V {
         self.splat_bits(x.to_bits())

@@ -1,4 +1,4 @@
-//! The rows of a plane that a sequence's tokens are in.
+//! The rows that a sequence's tokens are in.
 
 use half::bf16;
 use half::slice::HalfFloatSliceExt;
@@ -9,17 +9,28 @@ use super::workspace::take;
 use crate::device::PlaneLayout;
 use crate::device::emulated::EmulatedPlane;
 
-/// Keys or values of a sequence.
-#[derive(Clone, Copy)]
-pub(super) struct PlaneRows<'a> {
-    pub(super) plane: &'a EmulatedPlane,
-    pub(super) layout: &'a PlaneLayout,
-    /// Elements of a head that are used, from the first.
-    pub(super) dim: usize,
-    pub(super) blocks: &'a [usize],
+/// The elements of keys or values.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) enum Elements<'a> {
+    Codes(&'a [u8]),
+    Words(&'a [bf16]),
+    /// bfloat16 values, widened.
+    Floats(&'a [f32]),
 }
 
-/// Where the rows of a tile start in the plane; `None` behind the last token.
+/// Keys or values of a sequence: rows of heads, in the blocks of a plane or in a tensor.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows<'a> {
+    elements: Elements<'a>,
+    pub(super) heads: usize,
+    /// Elements of a head, and how many of them are used, from the first.
+    head_dim: usize,
+    pub(super) dim: usize,
+    blocks: &'a [usize],
+    block_size_tokens: usize,
+}
+
+/// Where the rows of a tile start; `None` behind the last token.
 pub(super) type Starts = [Option<usize>; TILE_KEYS];
 
 /// Buffers that packing needs.
@@ -36,10 +47,36 @@ pub(super) enum Side {
     Values,
 }
 
-impl PlaneRows<'_> {
+impl<'a> Rows<'a> {
+    /// The first `dim` elements of each head, of the tokens in these blocks in order.
+    pub(super) fn of_plane(
+        plane: &'a EmulatedPlane,
+        layout: &PlaneLayout,
+        dim: usize,
+        blocks: &'a [usize],
+    ) -> Self {
+        let elements = match plane {
+            EmulatedPlane::Fp8(codes) => Elements::Codes(codes),
+            EmulatedPlane::Bf16(values) => Elements::Words(values),
+            EmulatedPlane::F32(values) => Elements::Floats(values),
+        };
+        let block_size_tokens = layout.block_size_tokens;
+        Self { elements, heads: layout.heads, head_dim: layout.dim, dim, blocks, block_size_tokens }
+    }
+
+    /// A tensor `[tokens, heads, dim]`: one block without an end.
+    pub(super) fn of_tensor(elements: Elements<'a>, heads: usize, dim: usize) -> Self {
+        Self { elements, heads, head_dim: dim, dim, blocks: &[0], block_size_tokens: usize::MAX }
+    }
+
+    /// Elements of a token.
+    fn row(&self) -> usize {
+        self.heads * self.head_dim
+    }
+
     /// Of the tokens from `first` up to `end`, as many as fit a tile.
     pub(super) fn starts(&self, first: usize, end: usize) -> Starts {
-        let size = self.layout.block_size_tokens;
+        let size = self.block_size_tokens;
         let mut starts = [None; TILE_KEYS];
         let mut token = first;
         let last = end.min(first + TILE_KEYS);
@@ -48,7 +85,7 @@ impl PlaneRows<'_> {
             let (block, offset) = (self.blocks[token / size], token % size);
             let run = (size - offset).min(last - token);
             for i in 0..run {
-                starts[token - first + i] = Some((block * size + offset + i) * self.layout.row());
+                starts[token - first + i] = Some((block * size + offset + i) * self.row());
             }
             token += run;
         }
@@ -66,9 +103,9 @@ impl PlaneRows<'_> {
         buffers: &mut PackBuffers<'_>,
         panel: &mut [Step],
     ) {
-        let (dim, offset) = (self.dim, head * self.layout.dim);
-        match self.plane {
-            EmulatedPlane::Fp8(codes) => {
+        let (dim, offset) = (self.dim, head * self.head_dim);
+        match self.elements {
+            Elements::Codes(codes) => {
                 let none = &buffers.no_codes[..dim];
                 let rows = Tile {
                     now: gather(codes, starts, offset, none),
@@ -79,7 +116,7 @@ impl PlaneRows<'_> {
                     Side::Values => l.pack_value_codes(table, &rows, dim, panel),
                 }
             }
-            EmulatedPlane::Bf16(values) => {
+            Elements::Words(values) => {
                 let (words, none) = (values.reinterpret_cast(), &buffers.no_words[..dim]);
                 let rows = Tile {
                     now: gather(words, starts, offset, none),
@@ -87,7 +124,7 @@ impl PlaneRows<'_> {
                 };
                 pack_words(l, side, &rows, dim, panel);
             }
-            EmulatedPlane::F32(values) => {
+            Elements::Floats(values) => {
                 let narrowed = take(buffers.narrowed, TILE_KEYS * dim, 0);
                 for (row, start) in narrowed.chunks_exact_mut(dim).zip(starts) {
                     match start {

@@ -154,6 +154,16 @@ impl<const PAIRS: bool> Lanes for Avx512<PAIRS> {
     }
 
     #[inline(always)]
+    fn store_words(self, v: __m512, words: &mut [u16]) {
+        let words: &mut [u16; 16] = (&mut words[..16]).try_into().expect("16 words");
+        // SAFETY: the array is ours alone and has the 32 bytes that the store writes; `self` proves AVX2 and AVX-512F.
+        unsafe {
+            let high = _mm512_srli_epi32::<16>(_mm512_castps_si512(v));
+            _mm256_storeu_si256(words.as_mut_ptr().cast(), _mm512_cvtepi32_epi16(high));
+        }
+    }
+
+    #[inline(always)]
     fn pack_key_codes(self, table: &CodeTable, rows: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
         // SAFETY: `self` proves AVX-512 F, BW, DQ, VL and VBMI.
         unsafe { pack::key_codes::<PAIRS>(table, rows, dim, panel) }
