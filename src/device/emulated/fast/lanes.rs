@@ -80,28 +80,31 @@ pub(super) trait Lanes: Copy + Send + Sync {
         self.splat_bits(x.to_bits())
     }
 
-    /// Keys to a panel: column `n` is key `n`, the steps run over the elements.
+    /// Keys to a panel: column `n` is key `n`, the steps run over the elements. Columns without a key hold anything.
     #[inline(always)]
     fn pack_key_codes(self, table: &CodeTable, rows: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
-        super::pack::keys::<Self>(|n, d| table.words[usize::from(rows.now[n][d])], 0..dim, panel);
+        let word = |n: usize, d: usize| table.words[usize::from(rows.now[n][d])];
+        super::pack::keys::<Self>(word, rows.used, 0..dim, panel);
     }
 
     /// The same for bfloat16 words.
     #[inline(always)]
     fn pack_key_words(self, rows: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
-        super::pack::keys::<Self>(|n, d| rows.now[n][d], 0..dim, panel);
+        super::pack::keys::<Self>(|n, d| rows.now[n][d], rows.used, 0..dim, panel);
     }
 
-    /// Values to panels of 64 columns, one after the other: the columns are the elements, the steps run over keys.
+    /// Values to panels of 64 columns, one after the other: the columns are the elements, the steps run over keys. Steps
+    /// without a key hold anything.
     #[inline(always)]
     fn pack_value_codes(self, table: &CodeTable, rows: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
-        super::pack::values::<Self>(|n, d| table.words[usize::from(rows.now[n][d])], 0, dim, panel);
+        let word = |n: usize, d: usize| table.words[usize::from(rows.now[n][d])];
+        super::pack::values::<Self>(word, rows.used, 0, dim, panel);
     }
 
     /// The same for bfloat16 words.
     #[inline(always)]
     fn pack_value_words(self, rows: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
-        super::pack::values::<Self>(|n, d| rows.now[n][d], 0, dim, panel);
+        super::pack::values::<Self>(|n, d| rows.now[n][d], rows.used, 0, dim, panel);
     }
 
     /// Line and lane of column `d` of a value panel.

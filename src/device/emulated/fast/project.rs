@@ -87,12 +87,10 @@ impl Projection<'_> {
             };
             let left = Left { cells, stride: depth, rows: self.rows.len() };
             for first in (0..n).step_by(TILE_KEYS) {
-                l.pack_key_words(&Tile { now: tile(first), next: tile(first + TILE_KEYS) }, k, panel);
-                let mut to = Words {
-                    words: &mut projected[number * n + first..],
-                    stride,
-                    columns: TILE_KEYS.min(n - first),
-                };
+                let columns = TILE_KEYS.min(n - first);
+                let weights = Tile { now: tile(first), used: columns, next: Some(tile(first + TILE_KEYS)) };
+                l.pack_key_words(&weights, k, panel);
+                let mut to = Words { words: &mut projected[number * n + first..], stride, columns };
                 product(l, left, panel, &mut to);
             }
         }

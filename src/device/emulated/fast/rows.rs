@@ -30,8 +30,14 @@ pub(super) struct Rows<'a> {
     block_size_tokens: usize,
 }
 
-/// Where the rows of a tile start; `None` behind the last token.
-pub(super) type Starts = [Option<usize>; TILE_KEYS];
+/// Where the tokens of a tile are: their slots, of those that there are.
+pub(super) struct Slots {
+    at: [usize; TILE_KEYS],
+    used: usize,
+}
+
+/// Bytes of a cache line.
+const LINE_BYTES: usize = 64;
 
 /// Buffers that packing needs.
 pub(super) struct PackBuffers<'a> {
@@ -69,79 +75,65 @@ impl<'a> Rows<'a> {
         Self { elements, heads, head_dim: dim, dim, blocks: &[0], block_size_tokens: usize::MAX }
     }
 
-    /// Elements of a token.
-    fn row(&self) -> usize {
-        self.heads * self.head_dim
-    }
-
     /// Of the tokens from `first` up to `end`, as many as fit a tile.
-    pub(super) fn starts(&self, first: usize, end: usize) -> Starts {
+    pub(super) fn slots(&self, first: usize, end: usize) -> Slots {
         let size = self.block_size_tokens;
-        let mut starts = [None; TILE_KEYS];
+        let mut at = [0; TILE_KEYS];
         let mut token = first;
         let last = end.min(first + TILE_KEYS);
         while token < last {
             // A run within a block.
             let (block, offset) = (self.blocks[token / size], token % size);
             let run = (size - offset).min(last - token);
-            for i in 0..run {
-                starts[token - first + i] = Some((block * size + offset + i) * self.row());
-            }
+            let slots = &mut at[token - first..][..run];
+            slots.iter_mut().enumerate().for_each(|(i, slot)| *slot = block * size + offset + i);
             token += run;
         }
-        starts
+        Slots { at, used: last.saturating_sub(first) }
     }
 
-    /// Packs a tile of a head, and asks for the next one.
+    /// Packs the tokens of a tile, of one head, and asks for those of the next tile. Returns how many there are; a panel
+    /// of keys has more columns, one of values more steps, up to 64, which hold anything.
     #[inline(always)]
     pub(super) fn pack<L: Lanes>(
         &self,
         l: L,
         table: &CodeTable,
         side: Side,
-        (starts, next, head): (&Starts, &Starts, usize),
+        (slots, next, head): (&Slots, &Slots, usize),
         buffers: &mut PackBuffers<'_>,
         panel: &mut [Step],
-    ) {
-        let (dim, offset) = (self.dim, head * self.head_dim);
+    ) -> usize {
+        let (dim, row, offset) = (self.dim, self.heads * self.head_dim, head * self.head_dim);
         match self.elements {
             Elements::Codes(codes) => {
-                let none = &buffers.no_codes[..dim];
-                let rows = Tile {
-                    now: gather(codes, starts, offset, none),
-                    next: gather(codes, next, offset, none),
-                };
+                let place = (row, offset, &buffers.no_codes[..dim]);
+                let rows = tile(codes, slots, next, place);
                 match side {
                     Side::Keys => l.pack_key_codes(table, &rows, dim, panel),
                     Side::Values => l.pack_value_codes(table, &rows, dim, panel),
                 }
             }
             Elements::Words(values) => {
-                let (words, none) = (values.reinterpret_cast(), &buffers.no_words[..dim]);
-                let rows = Tile {
-                    now: gather(words, starts, offset, none),
-                    next: gather(words, next, offset, none),
-                };
-                pack_words(l, side, &rows, dim, panel);
+                let place = (row, offset, &buffers.no_words[..dim]);
+                pack_words(l, side, &tile(values.reinterpret_cast(), slots, next, place), dim, panel);
             }
             Elements::Floats(values) => {
                 let narrowed = take(buffers.narrowed, TILE_KEYS * dim, 0);
-                for (row, start) in narrowed.chunks_exact_mut(dim).zip(starts) {
-                    match start {
-                        Some(start) => {
-                            let from = &values[start + offset..start + offset + dim];
-                            // These are bfloat16 values.
-                            row.iter_mut().zip(from).for_each(|(to, v)| *to = bf16::from_f32(*v).to_bits());
-                        }
-                        None => row.fill(0),
-                    }
+                for (to, slot) in narrowed.chunks_exact_mut(dim).zip(&slots.at[..slots.used]) {
+                    let from = &values[slot * row + offset..][..dim];
+                    // These are bfloat16 values.
+                    to.iter_mut().zip(from).for_each(|(to, v)| *to = bf16::from_f32(*v).to_bits());
                 }
-                let mut now = [&[][..]; TILE_KEYS];
-                now.iter_mut().zip(narrowed.chunks_exact(dim)).for_each(|(row, from)| *row = from);
-                let rows = Tile { now, next: now };
-                pack_words(l, side, &rows, dim, panel);
+                let mut now = [&buffers.no_words[..dim]; TILE_KEYS];
+                now[..slots.used]
+                    .iter_mut()
+                    .zip(narrowed.chunks_exact(dim))
+                    .for_each(|(row, from)| *row = from);
+                pack_words(l, side, &Tile { now, used: slots.used, next: None }, dim, panel);
             }
         }
+        slots.used
     }
 }
 
@@ -153,13 +145,22 @@ fn pack_words<L: Lanes>(l: L, side: Side, rows: &Tile<'_, u16>, dim: usize, pane
     }
 }
 
+/// The rows of a tile, and those of the next one where a row is long: short ones lie close together, and the hardware sees
+/// them coming. `none` stands where there is no row.
 #[inline(always)]
-fn gather<'a, T>(plane: &'a [T], starts: &Starts, offset: usize, none: &'a [T]) -> [&'a [T]; TILE_KEYS] {
-    let mut rows = [none; TILE_KEYS];
-    for (row, start) in rows.iter_mut().zip(starts) {
-        if let Some(start) = start {
-            *row = &plane[start + offset..][..none.len()];
+fn tile<'a, T>(
+    elements: &'a [T],
+    slots: &Slots,
+    next: &Slots,
+    (row, offset, none): (usize, usize, &'a [T]),
+) -> Tile<'a, T> {
+    let gather = |slots: &Slots| {
+        let mut rows = [none; TILE_KEYS];
+        for (to, slot) in rows.iter_mut().zip(&slots.at[..slots.used]) {
+            *to = &elements[slot * row + offset..][..none.len()];
         }
-    }
-    rows
+        rows
+    };
+    let next = (size_of_val(none) >= LINE_BYTES).then(|| gather(next));
+    Tile { now: gather(slots), used: slots.used, next }
 }

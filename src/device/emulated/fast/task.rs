@@ -161,11 +161,11 @@ impl Task<'_> {
         };
 
         for first in keys.clone().step_by(TILE_KEYS) {
-            let starts = key.starts(first, keys.end);
-            let next = key.starts(first + TILE_KEYS, keys.end);
+            let slots = key.slots(first, keys.end);
+            let next = key.slots(first + TILE_KEYS, keys.end);
             let seen = self.seeing(first);
             for (h, head) in self.heads.clone().enumerate() {
-                key.pack(l, table, Side::Keys, (&starts, &next, head), &mut buffers, panel);
+                key.pack(l, table, Side::Keys, (&slots, &next, head), &mut buffers, panel);
                 let rows_of_head = h * rows + seen.start..h * rows + seen.end;
                 let (from, rows) = (rows_of_head.start, seen.len());
                 let left = Left { cells: &query[from * depth..], stride: depth, rows };
@@ -210,18 +210,18 @@ impl Task<'_> {
         accumulators.fill(Line::ZERO);
         let depth = cells::<L>(TILE_KEYS);
         for first in keys.clone().step_by(TILE_KEYS) {
-            let starts = value.starts(first, keys.end);
-            let next = value.starts(first + TILE_KEYS, keys.end);
+            let slots = value.slots(first, keys.end);
+            let next = value.slots(first + TILE_KEYS, keys.end);
             let seen = self.seeing(first);
             for (h, head) in self.heads.clone().enumerate() {
-                value.pack(l, table, Side::Values, (&starts, &next, head), &mut buffers, panel);
+                let used = value.pack(l, table, Side::Values, (&slots, &next, head), &mut buffers, panel);
                 let first_row = h * rows + seen.start;
                 let from = first_row * width + cells::<L>(first - keys.start);
                 let left = Left { cells: &scores[from..], stride: width, rows: seen.len() };
                 let of_head = &mut accumulators[first_row * lines..];
                 for (block, panel) in panel.chunks_exact(depth).take(blocks).enumerate() {
                     let to = &mut Accumulators { lines: &mut of_head[4 * block..], stride: lines };
-                    product(l, left, panel, to);
+                    product(l, left, &panel[..steps::<L>(used)], to);
                 }
             }
         }

@@ -127,7 +127,7 @@ pub(super) fn key_codes<const PAIRS: bool>(
 ) {
     let words = Words::new(table);
     let panel = &mut panel[..if PAIRS { dim.div_ceil(2) } else { dim }];
-    for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate() {
+    for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate().take(tile.used.div_ceil(16)) {
         let from = rows.map(|row| row[..dim].as_ptr());
         for at in (0..dim / 16 * 16).step_by(16) {
             prefetch::keys::<_, 4>(tile, line * (dim / 16) + at / 16);
@@ -169,7 +169,7 @@ fn word_columns([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
 pub(super) fn key_words<const PAIRS: bool>(tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
     let panel = &mut panel[..if PAIRS { dim.div_ceil(2) } else { dim }];
-    for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate() {
+    for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate().take(tile.used.div_ceil(16)) {
         let from = rows.map(|row| row[..dim].as_ptr().cast());
         for at in (0..dim / 8 * 8).step_by(8) {
             prefetch::keys::<_, 4>(tile, line * (dim / 8) + at / 8);
@@ -205,7 +205,7 @@ pub(super) fn value_codes<const PAIRS: bool>(
     let steps = if PAIRS { TILE_KEYS / 2 } else { TILE_KEYS };
     for (at, panel) in (0..dim).step_by(COLUMNS).zip(panel.chunks_exact_mut(steps)) {
         let kept = u64::MAX >> (64 - (dim - at).min(64));
-        for (pair, rows) in tile.now.as_chunks::<2>().0.iter().enumerate() {
+        for (pair, rows) in tile.now.as_chunks::<2>().0.iter().enumerate().take(tile.used.div_ceil(2)) {
             let load = |row: &[u8]| {
                 // SAFETY: the mask keeps the load within the row.
                 unsafe { _mm512_maskz_loadu_epi8(kept, row[at..dim].as_ptr().cast()) }
@@ -230,7 +230,7 @@ pub(super) fn value_words<const PAIRS: bool>(tile: &Tile<'_, u16>, dim: usize, p
     let steps = if PAIRS { TILE_KEYS / 2 } else { TILE_KEYS };
     for (at, panel) in (0..dim).step_by(COLUMNS).zip(panel.chunks_exact_mut(steps)) {
         let kept = u64::MAX >> (64 - (dim - at).min(64));
-        for (pair, rows) in tile.now.as_chunks::<2>().0.iter().enumerate() {
+        for (pair, rows) in tile.now.as_chunks::<2>().0.iter().enumerate().take(tile.used.div_ceil(2)) {
             let load = |row: &[u16]| {
                 let row = &row[at..dim];
                 let upper = row.get(32..).unwrap_or_default();
