@@ -87,8 +87,9 @@ pub(super) fn values<L: Lanes>(
         for (step, lines) in panel.iter_mut().enumerate().take(used.div_ceil(per_step)) {
             let n = step * per_step;
             *lines = [Line::ZERO; 4];
-            for d in first..dim.min(first + COLUMNS) {
-                let (line, lane) = L::place(d - first);
+            let columns = COLUMNS.min(dim - first);
+            for d in first..first + columns {
+                let (line, lane) = L::place(d - first, L::lines(columns));
                 lines[line].0[lane] = cell::<L>(word(n, d), || word(n + 1, d));
             }
         }

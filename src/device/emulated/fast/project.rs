@@ -91,7 +91,7 @@ impl Projection<'_> {
                 let weights = Tile { now: tile(first), used: columns, next: Some(tile(first + TILE_KEYS)) };
                 l.pack_key_words(&weights, k, panel);
                 let mut to = Words { words: &mut projected[number * n + first..], stride, columns };
-                product(l, left, panel, &mut to);
+                product(l, left, (panel, columns.div_ceil(16)), &mut to);
             }
         }
     }

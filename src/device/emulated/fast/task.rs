@@ -165,7 +165,7 @@ impl Task<'_> {
             let next = key.slots(first + TILE_KEYS, keys.end);
             let seen = self.seeing(first);
             for (h, head) in self.heads.clone().enumerate() {
-                key.pack(l, table, Side::Keys, (&slots, &next, head), &mut buffers, panel);
+                let used = key.pack(l, table, Side::Keys, (&slots, &next, head), &mut buffers, panel);
                 let rows_of_head = h * rows + seen.start..h * rows + seen.end;
                 let (from, rows) = (rows_of_head.start, seen.len());
                 let left = Left { cells: &query[from * depth..], stride: depth, rows };
@@ -176,7 +176,7 @@ impl Task<'_> {
                     cells: &mut scores[from..],
                     stride: width,
                 };
-                product(l, left, &panel[..depth], &mut to);
+                product(l, left, (&panel[..depth], used.div_ceil(16)), &mut to);
             }
         }
 
@@ -221,7 +221,8 @@ impl Task<'_> {
                 let of_head = &mut accumulators[first_row * lines..];
                 for (block, panel) in panel.chunks_exact(depth).take(blocks).enumerate() {
                     let to = &mut Accumulators { lines: &mut of_head[4 * block..], stride: lines };
-                    product(l, left, &panel[..steps::<L>(used)], to);
+                    let lines = L::lines(COLUMNS.min(value.dim - block * COLUMNS));
+                    product(l, left, (&panel[..steps::<L>(used)], lines), to);
                 }
             }
         }
@@ -236,8 +237,9 @@ impl Task<'_> {
                 l.store(l.round_bf16(l.div(l.round_bf16(scaled), l.splat(*sum))), line);
             }
             for (row, out) in row.chunks_exact(4).zip(out.chunks_mut(COLUMNS)) {
+                let lines = L::lines(out.len());
                 for (number, out) in out.chunks_mut(4).enumerate() {
-                    let (line, lane) = L::place(4 * number);
+                    let (line, lane) = L::place(4 * number, lines);
                     let from = &row[line].0[lane..lane + 4];
                     out.iter_mut().zip(from).for_each(|(to, from)| *to = f32::from_bits(*from));
                 }

@@ -94,6 +94,24 @@ impl<const PAIRS: bool> Lanes for Avx512<PAIRS> {
     }
 
     #[inline(always)]
+    fn largest(self, v: __m512) -> f32 {
+        // SAFETY: registers only; `self` proves AVX-512F.
+        unsafe { _mm512_reduce_max_ps(v) }
+    }
+
+    #[inline(always)]
+    fn total(self, v: __m512) -> f32 {
+        // SAFETY: these SSE3, AVX, AVX-512 F and DQ instructions touch registers only; `self` proves that the machine has
+        // them.
+        unsafe {
+            let eight = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps::<1>(v));
+            let four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps::<1>(eight));
+            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
+        }
+    }
+
+    #[inline(always)]
     fn mul_acc(self, acc: __m512, a: __m512, b: __m512) -> __m512 {
         if PAIRS {
             // SAFETY: registers only, of equal size and with any bits valid; where `PAIRS`, `self` proves AVX512-BF16.

@@ -213,6 +213,16 @@ pub(super) fn value_codes<const PAIRS: bool>(
             let (even, odd) = (load(rows[0]), load(rows[1]));
             prefetch::values(tile, 2 * pair, at);
             prefetch::values(tile, 2 * pair + 1, at);
+            if dim - at <= COLUMNS / 2 {
+                // Eight columns to each 128-bit lane.
+                let spread =
+                    |codes| _mm512_permutexvar_epi64(_mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0), codes);
+                let lines = words.decode(_mm512_unpacklo_epi8(spread(even), spread(odd)));
+                for (line, pairs) in lines.into_iter().enumerate() {
+                    put::<PAIRS>(panel, pair, line, pairs);
+                }
+                continue;
+            }
             // Pairs of codes, in groups of four columns after two unpackings.
             let [l0, l1] = words.decode(_mm512_unpacklo_epi8(even, odd));
             let [l2, l3] = words.decode(_mm512_unpackhi_epi8(even, odd));
@@ -241,6 +251,9 @@ pub(super) fn value_words<const PAIRS: bool>(tile: &Tile<'_, u16>, dim: usize, p
                         _mm512_maskz_loadu_epi16((kept >> 32) as u32, upper.as_ptr().cast()),
                     )
                 };
+                if dim - at <= COLUMNS / 2 {
+                    return (x, y);
+                }
                 // The lower and the upper eight words of each sixteen columns.
                 (_mm512_shuffle_i64x2::<0b10_00_10_00>(x, y), _mm512_shuffle_i64x2::<0b11_01_11_01>(x, y))
             };
@@ -253,7 +266,8 @@ pub(super) fn value_words<const PAIRS: bool>(tile: &Tile<'_, u16>, dim: usize, p
                 _mm512_unpacklo_epi16(even.1, odd.1),
                 _mm512_unpackhi_epi16(even.1, odd.1),
             ];
-            for (line, pairs) in lines.into_iter().enumerate() {
+            let lines = lines.into_iter().take(if dim - at <= COLUMNS / 2 { 2 } else { 4 });
+            for (line, pairs) in lines.enumerate() {
                 put::<PAIRS>(panel, pair, line, pairs);
             }
         }

@@ -4,6 +4,9 @@
 //! the rounding of the sum of the probabilities alone. With normal numbers a score may fall on the other side of a
 //! bfloat16 rounding, or a probability on the other side of an FP8 rounding.
 
+mod prefill;
+mod project;
+
 use half::bf16;
 use proptest::prelude::*;
 
