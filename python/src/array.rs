@@ -1,5 +1,7 @@
 //! Where the elements of a NumPy array or a CPU torch tensor are.
 
+use std::sync::{Mutex, PoisonError};
+
 use half::bf16;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -28,6 +30,27 @@ impl Element {
             "int64" => Self::I64,
             _ => return None,
         })
+    }
+
+    /// That of a `dtype` of torch, NumPy or `ml_dtypes`. Asking an object for its name costs as much as a small kernel, so
+    /// those that were asked are remembered.
+    fn of(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        /// Types are few, but nothing says that they are.
+        const MOST: usize = 32;
+        static KNOWN: Mutex<Vec<(Py<PyAny>, Element)>> = Mutex::new(Vec::new());
+        let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, element)) = known().iter().find(|(known, _)| known.is(dtype)) {
+            return Ok(Some(*element));
+        }
+        let name = dtype.str()?;
+        let name = name.to_cow()?;
+        let element = Self::named(name.strip_prefix("torch.").unwrap_or(&name));
+        if let Some(element) = element
+            && known().len() < MOST
+        {
+            known().push((dtype.clone().unbind(), element));
+        }
+        Ok(element)
     }
 
     /// For people.
@@ -113,9 +136,8 @@ impl Array {
         data_ptr: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let py = tensor.py();
-        let device = tensor.getattr(intern!(py, "device"))?.getattr(intern!(py, "type"))?;
-        let device = device.str()?;
-        if device.to_cow()? != "cpu" {
+        if !tensor.getattr(intern!(py, "is_cpu"))?.is_truthy()? {
+            let device = tensor.getattr(intern!(py, "device"))?;
             return Err(
                 Failure::Dtype(format!("{what} is on the device {device}; it must be on the CPU")).into()
             );
@@ -149,12 +171,12 @@ impl Array {
         is_contiguous: bool,
         is_writable: bool,
     ) -> PyResult<Self> {
-        let dtype = object.getattr(intern!(object.py(), "dtype"))?.str()?;
-        let name = dtype.to_cow()?;
-        let Some(element) = Element::named(name.strip_prefix("torch.").unwrap_or(&name)) else {
+        let dtype = object.getattr(intern!(object.py(), "dtype"))?;
+        let Some(element) = Element::of(&dtype)? else {
             return Err(Failure::Dtype(format!(
-                "{what} is {name}; this module takes float32, bfloat16 (in NumPy uint16), uint8, float8_e4m3fn, int32 \
-                 and int64, in the byte order of this machine"
+                "{what} is {}; this module takes float32, bfloat16 (in NumPy uint16), uint8, float8_e4m3fn, int32 \
+                 and int64, in the byte order of this machine",
+                dtype.str()?
             ))
             .into());
         };

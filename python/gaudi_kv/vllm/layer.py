@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import torch
@@ -14,9 +15,9 @@ from gaudi_kv._native import Device
 from gaudi_kv._scales import LayerScales
 from gaudi_kv.vllm.scales import layer_scales
 from gaudi_kv.vllm.settings import CACHE_DTYPES, Settings, is_fp8
-from gaudi_kv.vllm.step import StepBuilder
+from gaudi_kv.vllm.step import Step, StepBuilder
 
-__all__ = ["GaudiBackend", "GaudiLayer", "as_plane", "first", "scales_of"]
+__all__ = ["GaudiBackend", "GaudiLayer", "as_plane", "first", "in_order", "scales_of"]
 
 # What caches take; the first is a Gaudi's. vLLM splits longer blocks into these.
 BLOCK_SIZES = (128, 256, 64, 32, 16)
@@ -69,6 +70,16 @@ class GaudiLayer:
     def process_weights_after_loading(self, act_dtype: torch.dtype) -> None:
         """Weights were loaded, perhaps others than before: what was made from them is made again at its next use."""
         self._bound = None
+
+
+def in_order(step: Step, run: Callable[..., None], output: torch.Tensor, *operands: torch.Tensor) -> None:
+    """Runs attention over the rows of a step, those that decode first: `run(step, output, *operands)`."""
+    if step.rows is None:
+        run(step, output, *operands)
+        return
+    ordered = output.new_empty((step.num_actual_tokens, *output.shape[1:]))
+    run(step, ordered, *(operand[step.rows] for operand in operands))
+    output[step.rows] = ordered
 
 
 def first(rows: torch.Tensor, count: int) -> torch.Tensor:

@@ -10,7 +10,7 @@ from vllm.v1.attention.backend import AttentionImpl, AttentionType
 from gaudi_kv._attention import ONE, AttentionOptions, MhaAttention
 from gaudi_kv._caches import MhaCache
 from gaudi_kv._errors import OptionError, ShapeError
-from gaudi_kv.vllm.layer import GaudiBackend, GaudiLayer, as_plane, first, scales_of
+from gaudi_kv.vllm.layer import GaudiBackend, GaudiLayer, as_plane, first, in_order, scales_of
 from gaudi_kv.vllm.step import Step
 
 __all__ = ["GaudiMhaBackend", "GaudiMhaImpl"]
@@ -19,7 +19,8 @@ __all__ = ["GaudiMhaBackend", "GaudiMhaImpl"]
 class GaudiMhaBackend(GaudiBackend):
     """Keys and values, each in a plane of its own."""
 
-    forward_includes_kv_cache_update = False
+    # One operation of torch instead of two.
+    forward_includes_kv_cache_update = True
 
     @staticmethod
     def get_impl_cls() -> type[GaudiMhaImpl]:
@@ -104,14 +105,6 @@ class GaudiMhaImpl(GaudiLayer, AttentionImpl[Step]):
         )
         self._bound = kv_cache
 
-    def do_kv_cache_update(
-        self, layer: Any, key: torch.Tensor, value: torch.Tensor, kv_cache: torch.Tensor, slot_mapping: torch.Tensor
-    ) -> None:
-        """Stores the new keys and values of a step."""
-        self._bind(layer, kv_cache)
-        tokens = slot_mapping.shape[0]
-        self._cache.write(first(key, tokens).contiguous(), first(value, tokens).contiguous(), slot_mapping)
-
     def forward(
         self,
         layer: Any,
@@ -124,13 +117,24 @@ class GaudiMhaImpl(GaudiLayer, AttentionImpl[Step]):
         output_scale: torch.Tensor | None = None,
         output_block_scale: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Attention of the rows of a step, into `output`. A profiling run, which has no step, gets zeros."""
+        """Stores the new keys and values of a step, then computes attention of its rows into `output`.
+
+        A profiling run, which has no step, gets zeros.
+        """
         if attn_metadata is None:
             return output.fill_(0)
         if output_scale is not None or output_block_scale is not None:
             raise OptionError("outputs that are quantized with the attention are not emulated")
         self._bind(layer, kv_cache)
-        step = attn_metadata
+        stored = attn_metadata.slot_mapping.shape[0]
+        slots = attn_metadata.slot_mapping
+        self._cache.write(first(key, stored).contiguous(), first(value, stored).contiguous(), slots)
+        in_order(attn_metadata, self._attend, output, query, key, value)
+        return output
+
+    def _attend(
+        self, step: Step, output: torch.Tensor, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
+    ) -> None:
         split, end = step.decode_tokens, step.num_actual_tokens
         query = first(query, end).contiguous()
         if step.decode is not None:
@@ -138,4 +142,3 @@ class GaudiMhaImpl(GaudiLayer, AttentionImpl[Step]):
         if step.prefill is not None:
             k, v = key[split:end].contiguous(), value[split:end].contiguous()
             self._attention.prefill(query[split:], k, v, step.prefill, cache=self._cache, out=output[split:end])
-        return output

@@ -11,7 +11,7 @@ from vllm.v1.attention.backend import MLAAttentionImpl
 from gaudi_kv._attention import ONE, AttentionOptions, MlaAttention
 from gaudi_kv._caches import MlaCache
 from gaudi_kv._errors import OptionError, ShapeError
-from gaudi_kv.vllm.layer import GaudiBackend, GaudiLayer, as_plane, first, scales_of
+from gaudi_kv.vllm.layer import GaudiBackend, GaudiLayer, as_plane, first, in_order, scales_of
 from gaudi_kv.vllm.step import Step
 
 __all__ = ["GaudiMlaBackend", "GaudiMlaImpl"]
@@ -142,13 +142,17 @@ class GaudiMlaImpl(GaudiLayer, MLAAttentionImpl[Step]):
         """Attention of all rows of a step, decodes and prefills, into `output`."""
         if output_scale is not None:
             raise OptionError("outputs that are quantized with the attention are not emulated")
-        step = attn_metadata
+        in_order(attn_metadata, self._attend, output, q, kv_c_normed, k_pe)
+
+    def _attend(
+        self, step: Step, output: torch.Tensor, q: torch.Tensor, kv_c_normed: torch.Tensor, k_pe: torch.Tensor
+    ) -> None:
         split = step.decode_tokens
         q_nope = q[..., : self.qk_nope_head_dim].contiguous()
         q_pe = q[..., self.qk_nope_head_dim :].contiguous()
         if step.decode is not None:
-            q = first(q_nope, split), first(q_pe, split)
-            self._attention.decode(self._cache, *q, step.decode, out=first(output, split))
+            parts = first(q_nope, split), first(q_pe, split)
+            self._attention.decode(self._cache, *parts, step.decode, out=first(output, split))
         if step.prefill is not None:
             self._attention.prefill(
                 q_nope[split:],

@@ -76,6 +76,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Of the tokens from `first` up to `end`, as many as fit a tile.
+    #[inline]
     pub(super) fn slots(&self, first: usize, end: usize) -> Slots {
         let size = self.block_size_tokens;
         let mut at = [0; TILE_KEYS];

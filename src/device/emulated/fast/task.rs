@@ -160,8 +160,8 @@ impl Task<'_> {
             no_words: take(&mut workspace.no_words, longest, 0),
         };
 
+        let mut slots = key.slots(keys.start, keys.end);
         for first in keys.clone().step_by(TILE_KEYS) {
-            let slots = key.slots(first, keys.end);
             let next = key.slots(first + TILE_KEYS, keys.end);
             let seen = self.seeing(first);
             for (h, head) in self.heads.clone().enumerate() {
@@ -178,6 +178,7 @@ impl Task<'_> {
                 };
                 product(l, left, (&panel[..depth], used.div_ceil(16)), &mut to);
             }
+            slots = next;
         }
 
         let scratch = take(&mut workspace.scratch, span / 16, Line::ZERO);
@@ -209,8 +210,8 @@ impl Task<'_> {
         let accumulators = take(&mut workspace.accumulators, heads * rows * lines, Line::ZERO);
         accumulators.fill(Line::ZERO);
         let depth = cells::<L>(TILE_KEYS);
+        let mut slots = value.slots(keys.start, keys.end);
         for first in keys.clone().step_by(TILE_KEYS) {
-            let slots = value.slots(first, keys.end);
             let next = value.slots(first + TILE_KEYS, keys.end);
             let seen = self.seeing(first);
             for (h, head) in self.heads.clone().enumerate() {
@@ -225,14 +226,16 @@ impl Task<'_> {
                     product(l, left, (&panel[..steps::<L>(used)], lines), to);
                 }
             }
+            slots = next;
         }
 
         let out = take(&mut workspace.out, heads * rows * value.dim, 0.0);
         let results =
             accumulators.chunks_exact_mut(lines).zip(out.chunks_exact_mut(value.dim)).zip(sums.iter());
+        let used = lines - 4 + L::lines(value.dim - (blocks - 1) * COLUMNS);
         for (number, ((row, out), sum)) in results.enumerate() {
             let value = self.attention.value_dequant.of(self.heads.start + number / rows);
-            for line in row.iter_mut() {
+            for line in &mut row[..used] {
                 let scaled = l.mul(l.mul(l.load(line), l.splat(prob_dequant)), l.splat(value));
                 l.store(l.round_bf16(l.div(l.round_bf16(scaled), l.splat(*sum))), line);
             }

@@ -86,6 +86,16 @@ unsafe fn load_rows(rows: &[*const u8; 16], at: usize) -> [__m512i; 4] {
     out
 }
 
+/// Pointers to rows of `dim` elements. (Not `map`: it calls its closure, for that has the instruction set and `map` has not.)
+#[inline(always)]
+fn pointers<T>(rows: &[&[T]; 16], dim: usize) -> [*const u8; 16] {
+    let mut pointers = [std::ptr::null(); 16];
+    for (to, row) in pointers.iter_mut().zip(rows) {
+        *to = row[..dim].as_ptr().cast();
+    }
+    pointers
+}
+
 /// Pointers to sixteen rows whose bytes from `at` on, `len` of them, are copied to `tail` and padded with zeros.
 #[inline]
 fn pad<'a, T: Copy>(
@@ -128,7 +138,7 @@ pub(super) fn key_codes<const PAIRS: bool>(
     let words = Words::new(table);
     let panel = &mut panel[..if PAIRS { dim.div_ceil(2) } else { dim }];
     for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate().take(tile.used.div_ceil(16)) {
-        let from = rows.map(|row| row[..dim].as_ptr());
+        let from = pointers(rows, dim);
         for at in (0..dim / 16 * 16).step_by(16) {
             prefetch::keys::<_, 4>(tile, line * (dim / 16) + at / 16);
             // SAFETY: each row has `dim` bytes, and `at + 16` is no more.
@@ -170,7 +180,7 @@ fn word_columns([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
 pub(super) fn key_words<const PAIRS: bool>(tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
     let panel = &mut panel[..if PAIRS { dim.div_ceil(2) } else { dim }];
     for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate().take(tile.used.div_ceil(16)) {
-        let from = rows.map(|row| row[..dim].as_ptr().cast());
+        let from = pointers(rows, dim);
         for at in (0..dim / 8 * 8).step_by(8) {
             prefetch::keys::<_, 4>(tile, line * (dim / 8) + at / 8);
             // SAFETY: each row has `dim` words, and `at + 8` is no more.
