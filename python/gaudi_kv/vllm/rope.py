@@ -29,7 +29,7 @@ def register() -> None:
     """Puts ours in the place of each class of vLLM's that uses the kernel, in this process."""
     for theirs in (RotaryEmbedding, *RotaryEmbedding.__subclasses__()):
         if theirs.forward_cpu is RotaryEmbedding.forward_cpu:
-            ours = type(f"Gaudi{theirs.__name__}", (_InterleavedByTorch, theirs), {})
+            ours: Any = type(f"Gaudi{theirs.__name__}", (_InterleavedByTorch, theirs), {})
             theirs.register_oot(ours)
             # Registration gives it the name of the class; all of them are one custom op.
             ours.name = NAME

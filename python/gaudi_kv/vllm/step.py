@@ -40,6 +40,8 @@ class Step(AttentionMetadata):
 class StepBuilder(AttentionMetadataBuilder[Step]):
     """Makes the `Step` of a batch, once for all layers of a KV cache group."""
 
+    reorder_batch_threshold: int | None
+
     def __init__(
         self, kv_cache_spec: AttentionSpec, layer_names: list[str], vllm_config: VllmConfig, device: torch.device
     ) -> None:
