@@ -84,7 +84,7 @@ def in_order(step: Step, run: Callable[..., None], output: torch.Tensor, *operan
 
 def first(rows: torch.Tensor, count: int) -> torch.Tensor:
     """The first rows: the tensor itself where there are no more, for a slice costs as much as a small kernel."""
-    return rows if rows.shape[0] == count else rows[:count]
+    return rows if len(rows) == count else rows[:count]
 
 
 def as_plane(memory: torch.Tensor) -> torch.Tensor:

@@ -126,8 +126,8 @@ class GaudiMhaImpl(GaudiLayer, AttentionImpl[Step]):
         if output_scale is not None or output_block_scale is not None:
             raise OptionError("outputs that are quantized with the attention are not emulated")
         self._bind(layer, kv_cache)
-        stored = attn_metadata.slot_mapping.shape[0]
         slots = attn_metadata.slot_mapping
+        stored = len(slots)
         self._cache.write(first(key, stored).contiguous(), first(value, stored).contiguous(), slots)
         in_order(attn_metadata, self._attend, output, query, key, value)
         return output
