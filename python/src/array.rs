@@ -107,9 +107,23 @@ pub(crate) struct Array {
     pub(crate) shape: Vec<usize>,
     pub(crate) element: Element,
     pub(crate) is_writable: bool,
+    /// Elements from one row, of the first dimension, to the next.
+    row_stride: usize,
 }
 
 impl Array {
+    /// Resolves an object whose rows may be apart, as those of a slice of wider rows are; each of them is contiguous.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub(crate) fn of_rows(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = object.py();
+        match object.getattr_opt(intern!(py, "data_ptr"))? {
+            Some(data_ptr) => Self::of_tensor(what, object, &data_ptr, true),
+            None => Self::of(what, object),
+        }
+    }
+
     /// Resolves an object.
     ///
     /// # Errors
@@ -118,7 +132,7 @@ impl Array {
     pub(crate) fn of(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = object.py();
         if let Some(data_ptr) = object.getattr_opt(intern!(py, "data_ptr"))? {
-            return Self::of_tensor(what, object, &data_ptr);
+            return Self::of_tensor(what, object, &data_ptr, false);
         }
         match object.getattr_opt(intern!(py, "__array_interface__"))? {
             Some(interface) => Self::of_numpy(what, object, interface.cast_into()?),
@@ -134,6 +148,7 @@ impl Array {
         what: &'static str,
         tensor: &Bound<'_, PyAny>,
         data_ptr: &Bound<'_, PyAny>,
+        may_be_apart: bool,
     ) -> PyResult<Self> {
         let py = tensor.py();
         if !tensor.getattr(intern!(py, "is_cpu"))?.is_truthy()? {
@@ -142,9 +157,17 @@ impl Array {
                 Failure::Dtype(format!("{what} is on the device {device}; it must be on the CPU")).into()
             );
         }
-        let is_contiguous = tensor.call_method0(intern!(py, "is_contiguous"))?.extract()?;
-        let shape = tensor.getattr(intern!(py, "shape"))?.extract()?;
-        Self::checked(what, tensor, data_ptr.call0()?.extract()?, shape, is_contiguous, true)
+        let is_contiguous: bool = tensor.call_method0(intern!(py, "is_contiguous"))?.extract()?;
+        let shape: Vec<usize> = tensor.getattr(intern!(py, "shape"))?.extract()?;
+        let row_stride = if is_contiguous {
+            Some(row_len(&shape))
+        } else if may_be_apart {
+            let strides: Vec<usize> = tensor.call_method0(intern!(py, "stride"))?.extract()?;
+            stride_of_rows(&shape, &strides)
+        } else {
+            None
+        };
+        Self::checked(what, tensor, data_ptr.call0()?.extract()?, shape, row_stride, true)
     }
 
     fn of_numpy(
@@ -156,11 +179,12 @@ impl Array {
         let missing = || Failure::Dtype(format!("the __array_interface__ of {what} is incomplete"));
         let data = interface.get_item(intern!(py, "data"))?.ok_or_else(missing)?;
         let (address, is_readonly): (usize, bool) = data.extract()?;
-        let shape = interface.get_item(intern!(py, "shape"))?.ok_or_else(missing)?.extract()?;
+        let shape: Vec<usize> = interface.get_item(intern!(py, "shape"))?.ok_or_else(missing)?.extract()?;
         // NumPy gives strides exactly where the array is not contiguous.
         let strides = interface.get_item(intern!(py, "strides"))?;
         let is_contiguous = strides.is_none_or(|strides| strides.is_none());
-        Self::checked(what, array, address, shape, is_contiguous, !is_readonly)
+        let row_stride = is_contiguous.then(|| row_len(&shape));
+        Self::checked(what, array, address, shape, row_stride, !is_readonly)
     }
 
     fn checked(
@@ -168,7 +192,7 @@ impl Array {
         object: &Bound<'_, PyAny>,
         address: usize,
         shape: Vec<usize>,
-        is_contiguous: bool,
+        row_stride: Option<usize>,
         is_writable: bool,
     ) -> PyResult<Self> {
         let dtype = object.getattr(intern!(object.py(), "dtype"))?;
@@ -180,18 +204,31 @@ impl Array {
             ))
             .into());
         };
-        if !is_contiguous {
+        let Some(row_stride) = row_stride else {
             return Err(Failure::Shape(format!("{what} of shape {shape:?} is not contiguous")).into());
-        }
+        };
         if !address.is_multiple_of(element.bytes()) {
             return Err(Failure::Shape(format!("{what} is not aligned to its elements")).into());
         }
-        Ok(Self { what, address, shape, element, is_writable })
+        Ok(Self { what, address, shape, element, is_writable, row_stride })
     }
 
     /// The number of elements.
     pub(crate) fn len(&self) -> usize {
         self.shape.iter().product()
+    }
+
+    /// Elements of a row, and from one row to the next.
+    pub(crate) fn row(&self) -> (usize, usize) {
+        (row_len(&self.shape), self.row_stride)
+    }
+
+    /// Elements from the first to the last, those between rows included.
+    pub(crate) fn span(&self) -> usize {
+        match self.shape.first() {
+            Some(rows) if self.len() > 0 => (rows - 1) * self.row_stride + row_len(&self.shape),
+            _ => self.len(),
+        }
     }
 
     /// Checks that this is `[rows, factors..]` or `[rows, product of factors]`, with any number of rows where `None`
@@ -223,4 +260,21 @@ impl Array {
         }
         Err(Failure::Dtype(format!("{} is {}; {} is needed", self.what, self.element.name(), element.name())))
     }
+}
+
+/// Elements of a row: all dimensions but the first.
+fn row_len(shape: &[usize]) -> usize {
+    shape.iter().skip(1).product()
+}
+
+/// Elements from row to row where each row is contiguous and no two share any; `None` elsewhere.
+fn stride_of_rows(shape: &[usize], strides: &[usize]) -> Option<usize> {
+    let mut inner = 1;
+    for (size, stride) in shape.iter().zip(strides).skip(1).rev() {
+        if *size != 1 && *stride != inner {
+            return None;
+        }
+        inner *= size;
+    }
+    strides.first().copied().filter(|stride| *stride >= inner)
 }

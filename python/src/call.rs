@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use gaudi_kv::attention::MlaWorkspace;
 use gaudi_kv::device::emulated::{Emulated, Mode};
+use half::bf16;
 use pyo3::prelude::*;
 
 use crate::error::Failure;
@@ -14,6 +15,8 @@ use crate::pool::pool;
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
     pub(crate) mla: MlaWorkspace,
+    /// Query, keys and values whose rows were apart.
+    pub(crate) rows: [Vec<bf16>; 3],
     /// Results on their way to a bfloat16 output.
     pub(crate) results: Vec<f32>,
 }

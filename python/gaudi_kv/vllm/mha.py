@@ -128,7 +128,7 @@ class GaudiMhaImpl(GaudiLayer, AttentionImpl[Step]):
         self._bind(layer, kv_cache)
         slots = attn_metadata.slot_mapping
         stored = len(slots)
-        self._cache.write(first(key, stored).contiguous(), first(value, stored).contiguous(), slots)
+        self._cache.write(first(key, stored), first(value, stored), slots)
         in_order(attn_metadata, self._attend, output, query, key, value)
         return output
 
@@ -136,9 +136,8 @@ class GaudiMhaImpl(GaudiLayer, AttentionImpl[Step]):
         self, step: Step, output: torch.Tensor, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
     ) -> None:
         split, end = step.decode_tokens, step.num_actual_tokens
-        query = first(query, end).contiguous()
         if step.decode is not None:
             self._attention.decode(self._cache, first(query, split), step.decode, out=first(output, split))
         if step.prefill is not None:
-            k, v = key[split:end].contiguous(), value[split:end].contiguous()
-            self._attention.prefill(query[split:], k, v, step.prefill, cache=self._cache, out=output[split:end])
+            q, k, v = query[split:end], key[split:end], value[split:end]
+            self._attention.prefill(q, k, v, step.prefill, cache=self._cache, out=output[split:end])
