@@ -131,7 +131,8 @@ class MhaCache(_Cache):
     def write(self, k: Array, v: Array, slot_mapping: Any) -> None:
         """Stores keys and values of tokens at their slots: FP8 codes of `x * quant`, saturating, or bfloat16.
 
-        `k` and `v` are bfloat16 `[tokens, num_kv_heads, head_dim]`, or with the last two sizes in one. `slot_mapping` is
+        `k` and `v` are bfloat16 `[tokens, num_kv_heads, head_dim]`, or with the last two sizes in one; the rows of a
+        tensor may be apart, as those of a slice of wider rows are. `slot_mapping` is
         `[tokens]`, int64 (anything else is copied): block times `block_size` plus place in the block. Rows whose slot
         is -1 are padding and are left out.
 

@@ -100,6 +100,13 @@ impl Batch {
         self.num_tokens()
     }
 
+    /// Query tokens times the tokens that they are compared with, over all sequences.
+    pub(crate) fn pairs(&self) -> usize {
+        let tokens = self.query_start_loc.windows(2).map(|bounds| bounds[1].saturating_sub(bounds[0]));
+        let pairs = tokens.zip(&self.seq_lens).map(|(tokens, len)| tokens.saturating_mul(*len));
+        pairs.fold(0, usize::saturating_add)
+    }
+
     /// The batch for caches of that many blocks of that size, prepared by the first layer that needs it.
     pub(crate) fn prepared(&self, geometry: CacheGeometry) -> Result<Arc<DecodeBatch>, Failure> {
         let (blocks, block_size_tokens) = (geometry.blocks(), geometry.block_size_tokens());

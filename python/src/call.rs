@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 
 use gaudi_kv::attention::MlaWorkspace;
+use gaudi_kv::device::emulated::{Emulated, Mode};
+use half::bf16;
 use pyo3::prelude::*;
 
 use crate::error::Failure;
@@ -13,6 +15,8 @@ use crate::pool::pool;
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
     pub(crate) mla: MlaWorkspace,
+    /// Query, keys and values whose rows were apart.
+    pub(crate) rows: [Vec<bf16>; 3],
     /// Results on their way to a bfloat16 output.
     pub(crate) results: Vec<f32>,
 }
@@ -21,16 +25,45 @@ thread_local! {
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
 
-/// Lets go of the interpreter, leases the memory of the operands, and works on the threads of the process.
+/// Multiplications of a computation that one thread has done before others are awake.
+const SMALL: usize = 1 << 21;
+
+/// Lets go of the interpreter, leases the memory of the operands, and works on the thread that calls.
 pub(crate) fn work<T: Send>(
     py: Python<'_>,
     operands: Operands,
-    work: impl FnOnce(&Lease, &mut Workspace) -> Result<T, Failure> + Send,
+    work: impl FnOnce(&Lease) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
+    Ok(py.detach(|| work(&operands.lease()?))?)
+}
+
+/// The same on the device's threads: the pool of the process, or where nothing is gained by it the thread that calls.
+/// `products` is how many multiplications there are.
+pub(crate) fn compute(
+    py: Python<'_>,
+    operands: Operands,
+    device: Emulated,
+    products: usize,
+    work: impl FnOnce(&Lease, &mut Workspace, &Emulated) -> Result<(), Failure> + Send,
+) -> PyResult<()> {
     let result = py.detach(|| {
         let lease = operands.lease()?;
         let pool = pool()?;
-        WORKSPACE.with_borrow_mut(|workspace| pool.install(|| work(&lease, workspace)))
+        WORKSPACE.with_borrow_mut(|workspace| {
+            // The matrix engine of the exact mode is the pool's.
+            if device.mode() == Mode::Fast && (products <= SMALL || pool.current_num_threads() == 1) {
+                return work(&lease, workspace, &device.on_calling_thread());
+            }
+            pool.install(|| work(&lease, workspace, &device))
+        })
     });
     Ok(result?)
+}
+
+/// Lets go of the interpreter and works on the pool of the process.
+pub(crate) fn in_pool<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, Failure> + Send,
+) -> PyResult<T> {
+    Ok(py.detach(|| pool()?.install(work))?)
 }

@@ -35,12 +35,10 @@ pub(crate) fn quant_fp8(
     let codes: ViewMut<u8> = operands.write(&out)?;
     if x.element == Element::F32 {
         let x: View<f32> = operands.read(&x)?;
-        return work(py, operands, |lease, _| {
-            Ok(quantizer.quant_f32(lease.slice(x), lease.slice_mut(codes))?)
-        });
+        return work(py, operands, |lease| Ok(quantizer.quant_f32(lease.slice(x), lease.slice_mut(codes))?));
     }
     let x = operands.read(&x)?;
-    work(py, operands, |lease, _| Ok(quantizer.quant_bf16(lease.slice(x), lease.slice_mut(codes))?))
+    work(py, operands, |lease| Ok(quantizer.quant_bf16(lease.slice(x), lease.slice_mut(codes))?))
 }
 
 /// `out = value(code) * dequant`.
@@ -61,12 +59,12 @@ pub(crate) fn dequant_fp8(
     let codes: View<u8> = operands.read(&codes)?;
     if out.element == Element::F32 {
         let out = operands.write(&out)?;
-        return work(py, operands, |lease, _| {
+        return work(py, operands, |lease| {
             Ok(dequantizer.dequant_f32(lease.slice(codes), lease.slice_mut(out))?)
         });
     }
     let out = operands.write(&out)?;
-    work(py, operands, |lease, _| Ok(dequantizer.dequant_bf16(lease.slice(codes), lease.slice_mut(out))?))
+    work(py, operands, |lease| Ok(dequantizer.dequant_bf16(lease.slice(codes), lease.slice_mut(out))?))
 }
 
 /// Rewrites e4m3 codes for the range of another generation, with half or twice each value: in place, or into `out`.
@@ -89,10 +87,10 @@ pub(crate) fn rerange(
         let out = Array::of("out", out)?;
         same_shape(&codes, &out)?;
         let (codes, out) = (operands.read(&codes)?, operands.write(&out)?);
-        work(py, operands, |lease, _| Ok(copy_reranged(&rerange, lease.slice(codes), lease.slice_mut(out))))?
+        work(py, operands, |lease| Ok(copy_reranged(&rerange, lease.slice(codes), lease.slice_mut(out))))?
     } else {
         let codes = operands.write(&codes)?;
-        work(py, operands, |lease, _| Ok(rerange.apply(lease.slice_mut(codes))))?
+        work(py, operands, |lease| Ok(rerange.apply(lease.slice_mut(codes))))?
     };
     Ok((counts.exact, counts.rounded, counts.flushed, counts.saturated, counts.nan))
 }
@@ -121,5 +119,5 @@ pub(crate) fn round_bf16(py: Python<'_>, x: &Bound<'_, PyAny>, out: &Bound<'_, P
     same_shape(&x, &out)?;
     let mut operands = Operands::default();
     let (x, out) = (operands.read(&x)?, operands.write(&out)?);
-    work(py, operands, |lease, _| Ok(bf16_from_f32_slice(lease.slice(x), lease.slice_mut(out))?))
+    work(py, operands, |lease| Ok(bf16_from_f32_slice(lease.slice(x), lease.slice_mut(out))?))
 }

@@ -13,10 +13,9 @@ use gaudi_kv::scales::{
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use crate::call::work;
+use crate::call::in_pool;
 use crate::device::{generation, mode};
 use crate::error::Failure;
-use crate::lease::Operands;
 
 /// A layer, or a kind of layers, as Python gives it.
 #[derive(Debug, FromPyObject)]
@@ -94,7 +93,7 @@ fn inspection(model: &std::path::Path, wish: Wish) -> Result<(ModelFolder, Inspe
 #[pyfunction]
 #[pyo3(signature = (model, options))]
 pub(crate) fn inspect(py: Python<'_>, model: PathBuf, options: Wish) -> PyResult<String> {
-    work(py, Operands::default(), |_, _| {
+    in_pool(py, || {
         let (_, inspection) = inspection(&model, options)?;
         Ok(serde_json::to_string(&inspection)?)
     })
@@ -119,7 +118,7 @@ pub(crate) fn check(
     activations: Option<PathBuf>,
 ) -> PyResult<String> {
     let mode = self::mode(mode)?;
-    work(py, Operands::default(), |_, _| {
+    in_pool(py, || {
         let (folder, inspection) = inspection(&model, options)?;
         let device = Emulated::new(inspection.device, mode);
         let check =

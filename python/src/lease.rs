@@ -44,6 +44,27 @@ pub(crate) struct View<T> {
     element: PhantomData<T>,
 }
 
+/// Rows to read, which may be apart.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowsView<T> {
+    all: View<T>,
+    row: usize,
+    stride: usize,
+}
+
+impl<T: Plain> RowsView<T> {
+    /// The rows one behind the other: as they are, or copied to `buffer`.
+    pub(crate) fn rows<'a>(self, lease: &'a Lease, buffer: &'a mut Vec<T>) -> &'a [T] {
+        let all = lease.slice(self.all);
+        if self.stride == self.row {
+            return all;
+        }
+        buffer.clear();
+        all.chunks(self.stride).for_each(|from| buffer.extend_from_slice(&from[..self.row]));
+        buffer
+    }
+}
+
 /// An array to write. It gives its slice away once.
 #[derive(Debug)]
 pub(crate) struct ViewMut<T>(View<T>);
@@ -65,6 +86,18 @@ impl Operands {
         Ok(View { address: array.address, len: array.len(), element: PhantomData })
     }
 
+    /// An array that is read and whose rows may be apart. What lies between them is claimed too.
+    ///
+    /// # Errors
+    /// Its elements are of another type.
+    pub(crate) fn read_rows<T: Plain>(&mut self, array: &Array) -> Result<RowsView<T>, Failure> {
+        let (row, stride) = array.row();
+        array.expect(T::ELEMENT)?;
+        self.claim(array, false);
+        let all = View { address: array.address, len: array.span(), element: PhantomData };
+        Ok(RowsView { all, row, stride })
+    }
+
     /// An array that is written.
     ///
     /// # Errors
@@ -80,7 +113,7 @@ impl Operands {
 
     /// Memory that is used otherwise, such as a cache's.
     pub(crate) fn claim(&mut self, array: &Array, is_write: bool) {
-        let bytes = array.address..array.address + array.len() * array.element.bytes();
+        let bytes = array.address..array.address + array.span() * array.element.bytes();
         if !bytes.is_empty() {
             self.claims.push(Claim { what: array.what, bytes, is_write, process: std::process::id() });
         }

@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 
 use crate::array::Array;
 use crate::batch::Batch;
-use crate::call::work;
+use crate::call::{compute, work};
 use crate::device::Device;
 use crate::error::Failure;
 use crate::geometry::{Allocation, lent_geometry};
-use crate::lease::{Operands, View};
+use crate::lease::{Operands, RowsView};
 use crate::lent::LentTensor;
 use crate::output::Output;
 use crate::scale::{Options, Scale, attention_scales, plane_scale};
@@ -101,14 +101,16 @@ impl MhaCache {
     ) -> PyResult<()> {
         let mut operands = Operands::default();
         let (slots, tokens) = Slots::of(slot_mapping, &mut operands)?;
-        let k = self.rows("k", k, Some(tokens), self.head_dim)?;
-        let v = self.rows("v", v, Some(tokens), self.v_head_dim)?;
-        let (k, v): (View<bf16>, View<bf16>) = (operands.read(&k)?, operands.read(&v)?);
+        let (k, v) = (Array::of_rows("k", k)?, Array::of_rows("v", v)?);
+        k.rows(Some(tokens), &[self.num_kv_heads, self.head_dim])?;
+        v.rows(Some(tokens), &[self.num_kv_heads, self.v_head_dim])?;
+        let (k, v): (RowsView<bf16>, RowsView<bf16>) = (operands.read_rows(&k)?, operands.read_rows(&v)?);
         self.store.claim(py, &mut operands, true)?;
         let (k_row, v_row) = (self.num_kv_heads * self.head_dim, self.num_kv_heads * self.v_head_dim);
-        work(py, operands, |lease, _| {
-            let kept = slots.kept(lease);
-            let (k, v) = (kept.rows(lease.slice(k), k_row), kept.rows(lease.slice(v), v_row));
+        work(py, operands, |lease| {
+            let (kept, mut buffers) = (slots.kept(lease), (Vec::new(), Vec::new()));
+            let (k, v) = (k.rows(lease, &mut buffers.0), v.rows(lease, &mut buffers.1));
+            let (k, v) = (kept.rows(k, k_row), kept.rows(v, v_row));
             let written = self.store.write().write(&self.store.device, &k, &v, &kept.slots);
             Ok(written.map_err(|error| kept.blame(error))?)
         })
@@ -129,7 +131,7 @@ impl MhaCache {
         let v_out = self.rows("v_out", v_out, Some(tokens), self.v_head_dim)?;
         let (k_out, v_out) = (operands.write::<bf16>(&k_out)?, operands.write::<bf16>(&v_out)?);
         self.store.claim(py, &mut operands, false)?;
-        work(py, operands, |lease, _| {
+        work(py, operands, |lease| {
             let (k, v) = self.store.read().read(&self.store.device, slots.all(lease))?;
             lease.slice_mut(k_out).copy_from_slice(&k);
             lease.slice_mut(v_out).copy_from_slice(&v);
@@ -235,10 +237,10 @@ impl MhaAttention {
     ) -> PyResult<()> {
         let ((num_heads, num_kv_heads), (head_dim, v_head_dim)) = (self.heads, self.dims);
         let mut operands = Operands::default();
-        let mut read = |what, object: &Bound<'_, PyAny>, factors: [usize; 2]| -> PyResult<View<bf16>> {
-            let array = Array::of(what, object)?;
+        let mut read = |what, object: &Bound<'_, PyAny>, factors: [usize; 2]| -> PyResult<RowsView<bf16>> {
+            let array = Array::of_rows(what, object)?;
             array.rows(Some(batch.tokens()), &factors)?;
-            Ok(operands.read(&array)?)
+            Ok(operands.read_rows(&array)?)
         };
         let q = read("q", q, [num_heads, head_dim])?;
         let k = read("k", k, [num_kv_heads, head_dim])?;
@@ -247,14 +249,12 @@ impl MhaAttention {
         if let Some(cache) = cache {
             cache.store.claim(py, &mut operands, false)?;
         }
-        work(py, operands, |lease, workspace| {
+        compute(py, operands, self.device, self.products(batch), |lease, workspace, device| {
             let cache = cache.map(|cache| cache.store.read());
-            let operands = (lease.slice(q), lease.slice(k), lease.slice(v));
+            let [of_q, of_k, of_v] = &mut workspace.rows;
+            let operands = (q.rows(lease, of_q), k.rows(lease, of_k), v.rows(lease, of_v));
             out.fill(lease, &mut workspace.results, |out| {
-                let result =
-                    self.attention.prefill(&self.device, cache.as_deref(), operands, &batch.view())?;
-                out.copy_from_slice(&result);
-                Ok(())
+                Ok(self.attention.prefill_into(device, cache.as_deref(), operands, &batch.view(), out)?)
             })
         })
     }
@@ -270,22 +270,28 @@ impl MhaAttention {
         out: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let mut operands = Operands::default();
-        let q = Array::of("q", q)?;
+        let q = Array::of_rows("q", q)?;
         q.rows(Some(batch.tokens()), &[self.heads.0, self.dims.0])?;
-        let q: View<bf16> = operands.read(&q)?;
+        let q: RowsView<bf16> = operands.read_rows(&q)?;
         let out = self.output(batch, out, &mut operands)?;
         cache.store.claim(py, &mut operands, false)?;
-        work(py, operands, |lease, workspace| {
+        compute(py, operands, self.device, self.products(batch), |lease, workspace, device| {
             let prepared = batch.prepared(cache.store.geometry)?;
             let cache = cache.store.read();
+            let q = q.rows(lease, &mut workspace.rows[0]);
             out.fill(lease, &mut workspace.results, |out| {
-                Ok(self.attention.decode_into(&self.device, &cache, lease.slice(q), &prepared, out)?)
+                Ok(self.attention.decode_into(device, &cache, q, &prepared, out)?)
             })
         })
     }
 }
 
 impl MhaAttention {
+    /// Multiplications of a batch.
+    fn products(&self, batch: &Batch) -> usize {
+        batch.pairs().saturating_mul(self.heads.0).saturating_mul(self.dims.0.saturating_add(self.dims.1))
+    }
+
     fn output(&self, batch: &Batch, out: &Bound<'_, PyAny>, operands: &mut Operands) -> PyResult<Output> {
         let out = Array::of("out", out)?;
         out.rows(Some(batch.tokens()), &[self.heads.0, self.dims.1])?;

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::array::Array;
 use crate::batch::Batch;
-use crate::call::work;
+use crate::call::{compute, work};
 use crate::device::Device;
 use crate::error::Failure;
 use crate::geometry::{Allocation, lent_geometry};
@@ -83,7 +83,7 @@ impl MlaCache {
         let kv_c: View<bf16> = rows("kv_c", kv_c, tokens, [1, rank], &mut operands)?;
         let k_pe: View<bf16> = rows("k_pe", k_pe, tokens, [1, rope], &mut operands)?;
         self.store.claim(py, &mut operands, true)?;
-        work(py, operands, |lease, _| {
+        work(py, operands, |lease| {
             let kept = slots.kept(lease);
             let (kv_c, k_pe) = (kept.rows(lease.slice(kv_c), rank), kept.rows(lease.slice(k_pe), rope));
             let written = self.store.write().write(&self.store.device, &kv_c, &k_pe, &kept.slots);
@@ -100,7 +100,7 @@ impl MlaCache {
         out.rows(Some(tokens), &[1, self.kv_lora_rank + self.qk_rope_head_dim])?;
         let out = operands.write::<bf16>(&out)?;
         self.store.claim(py, &mut operands, false)?;
-        work(py, operands, |lease, _| {
+        work(py, operands, |lease| {
             let latents = self.store.read().read(&self.store.device, slots.all(lease))?;
             lease.slice_mut(out).copy_from_slice(&latents);
             Ok(())
@@ -187,7 +187,7 @@ impl MlaAttention {
         let mut operands = Operands::default();
         let weight: View<bf16> = operands.read(&weight)?;
         let scales = attention_scales(q_scale, prob_scale);
-        let attention = work(py, operands, |lease, _| {
+        let attention = work(py, operands, |lease| {
             Ok(attention::MlaAttention::new(shape, lease.slice(weight), scales, options.into())?)
         })?;
         Ok(Self { device: device.emulated, shape, attention })
@@ -215,15 +215,13 @@ impl MlaAttention {
         if let Some(cache) = cache {
             cache.store.claim(py, &mut operands, false)?;
         }
-        work(py, operands, |lease, workspace| {
+        compute(py, operands, self.device, self.products(batch), |lease, workspace, device| {
             let cache = cache.map(|cache| cache.store.read());
             let q = (lease.slice(q_nope), lease.slice(q_pe));
             let latents = (lease.slice(kv_c), lease.slice(k_pe));
             out.fill(lease, &mut workspace.results, |out| {
-                let result =
-                    self.attention.prefill(&self.device, cache.as_deref(), q, latents, &batch.view())?;
-                out.copy_from_slice(&result);
-                Ok(())
+                let (cache, workspace) = (cache.as_deref(), &mut workspace.mla);
+                Ok(self.attention.prefill_into(device, cache, q, latents, &batch.view(), workspace, out)?)
             })
         })
     }
@@ -243,18 +241,24 @@ impl MlaAttention {
         let (q_nope, q_pe) = self.query(q_nope, q_pe, batch, &mut operands)?;
         let out = self.output(batch, out, &mut operands)?;
         cache.store.claim(py, &mut operands, false)?;
-        work(py, operands, |lease, workspace| {
+        compute(py, operands, self.device, self.products(batch), |lease, workspace, device| {
             let prepared = batch.prepared(cache.store.geometry)?;
             let cache = cache.store.read();
             let q = (lease.slice(q_nope), lease.slice(q_pe));
             out.fill(lease, &mut workspace.results, |out| {
-                Ok(self.attention.decode_into(&self.device, &cache, q, &prepared, &mut workspace.mla, out)?)
+                Ok(self.attention.decode_into(device, &cache, q, &prepared, &mut workspace.mla, out)?)
             })
         })
     }
 }
 
 impl MlaAttention {
+    /// Multiplications of a decode, about: a prefill has no more than that of latents and pairs.
+    fn products(&self, batch: &Batch) -> usize {
+        let MlaShape { num_heads, kv_lora_rank, .. } = self.shape;
+        batch.pairs().saturating_mul(num_heads).saturating_mul(kv_lora_rank)
+    }
+
     fn query(
         &self,
         q_nope: &Bound<'_, PyAny>,

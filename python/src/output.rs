@@ -1,7 +1,7 @@
 //! Where results go: float32, or bfloat16, which holds the values of every attention output.
 
+use gaudi_kv::fp8::bf16_from_f32_slice;
 use half::bf16;
-use half::slice::HalfFloatSliceExt;
 
 use crate::array::{Array, Element};
 use crate::error::Failure;
@@ -38,8 +38,7 @@ impl Output {
                 let out = lease.slice_mut(view);
                 results.resize(out.len(), 0.0);
                 compute(results)?;
-                out.convert_from_f32_slice(results);
-                Ok(())
+                Ok(bf16_from_f32_slice(results, out)?)
             }
         }
     }

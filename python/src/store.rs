@@ -48,6 +48,6 @@ impl<C: BlockCache<EmulatedPlane> + Send + Sync> Store<C> {
     pub(crate) fn copy_blocks(&self, py: Python<'_>, pairs: &[(i32, i32)]) -> PyResult<()> {
         let mut operands = Operands::default();
         self.claim(py, &mut operands, true)?;
-        work(py, operands, |_, _| Ok(self.write().copy_blocks(&self.device, pairs)?))
+        work(py, operands, |_| Ok(self.write().copy_blocks(&self.device, pairs)?))
     }
 }

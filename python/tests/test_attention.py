@@ -180,3 +180,32 @@ def test_a_batch_serves_caches_of_several_sizes(kind: Any, device: Device) -> No
         cache = MhaCache.over(device, *planes)
         cache.write(rows, rows, [0])
         np.testing.assert_array_equal(kind.floats(attention.decode(cache, rows, batch)), [[[1.0, 1.0]]])
+
+
+def test_rows_that_are_apart(device: Device) -> None:
+    """Queries, keys and values in one tensor, as a model projects them, are what they are one by one."""
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(3)
+    tokens, sizes = 40, (HEADS * DIM, KV_HEADS * DIM, KV_HEADS * DIM)
+    joined = torch.randn(tokens, sum(sizes)).bfloat16()
+    heads = (HEADS, KV_HEADS, KV_HEADS)
+    apart = [part.view(tokens, n, DIM) for part, n in zip(joined.split(sizes, dim=-1), heads, strict=True)]
+    together = [part.contiguous() for part in apart]
+    assert not any(part.is_contiguous() for part in apart)
+    batch = Batch([0, tokens], [tokens], np.array([TABLE[2]], np.int32))
+    results = []
+    for q, k, v in (apart, together):
+        cache = MhaCache(
+            device, num_blocks=8, block_size=BLOCK, num_kv_heads=KV_HEADS, head_dim=DIM, k_scale=ONE, v_scale=ONE
+        )
+        cache.write(k, v, torch.tensor(slots_of(2)))
+        attention = layer(device)
+        stored = cache.read(torch.tensor(slots_of(2)))
+        results.append((*stored, attention.prefill(q, k, v, batch), attention.decode(cache, q, batch)))
+    for found, expected in zip(*results, strict=True):
+        assert torch.equal(found, expected)
+    shared = torch.randn(1, HEADS, DIM).bfloat16().expand(tokens, HEADS, DIM)
+    with pytest.raises(gaudi_kv.ShapeError, match="not contiguous"):
+        layer(device).decode(cache, shared, batch)
+    with pytest.raises(gaudi_kv.ShapeError, match="not contiguous"):
+        layer(device).decode(cache, joined[:, : sizes[0]].view(tokens, DIM, HEADS).transpose(1, 2), batch)

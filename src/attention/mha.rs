@@ -1,5 +1,7 @@
 //! Attention over separate keys and values: MHA, GQA and MQA.
 
+use std::borrow::Cow;
+
 use half::bf16;
 
 use super::error::{check_rows, row_size};
@@ -60,15 +62,34 @@ impl MhaAttention {
         (q, k, v): (&[bf16], &[bf16], &[bf16]),
         batch: &Batch<'_>,
     ) -> Result<Vec<f32>, AttentionError> {
+        let tokens = q.len() / (self.num_heads * self.head_dim);
+        let mut out = vec![0.0; tokens * self.num_heads * self.v_head_dim];
+        self.prefill_into(device, cache, (q, k, v), batch, &mut out)?;
+        Ok(out)
+    }
+
+    /// [`prefill`](Self::prefill) into `[tokens, num_heads * v_head_dim]`.
+    ///
+    /// # Errors
+    /// The operands or the batch do not fit, or a sequence has cached context and there is no cache.
+    pub fn prefill_into<D: Device>(
+        &self,
+        device: &D,
+        cache: Option<&MhaCache<D::Plane>>,
+        (q, k, v): (&[bf16], &[bf16], &[bf16]),
+        batch: &Batch<'_>,
+        out: &mut [f32],
+    ) -> Result<(), AttentionError> {
         let (q_row, k_row, v_row) = (
             self.num_heads * self.head_dim,
             self.num_kv_heads * self.head_dim,
             self.num_kv_heads * self.v_head_dim,
         );
-        let tokens = q.len() / q_row;
+        let (tokens, out_row) = (q.len() / q_row, self.num_heads * self.v_head_dim);
         check_rows("q", q.len(), tokens, q_row)?;
         check_rows("k", k.len(), tokens, k_row)?;
         check_rows("v", v.len(), tokens, v_row)?;
+        check_rows("out", out.len(), tokens, out_row)?;
         if let Some(cache) = cache {
             self.check_cache(device, cache)?;
         }
@@ -77,24 +98,25 @@ impl MhaAttention {
         if fp8.is_some() {
             self.scales.check(self.num_kv_heads)?;
         }
-        let out_row = self.num_heads * self.v_head_dim;
-        let mut out = vec![0.0; tokens * out_row];
         for sequence in batch.sequences(tokens)? {
             let rows = sequence.first_token..sequence.first_token + sequence.tokens;
-            let new = |values: &[bf16], row: usize| values[rows.start * row..rows.end * row].to_vec();
+            let (new_keys, new_values) =
+                (&k[rows.start * k_row..rows.end * k_row], &v[rows.start * v_row..rows.end * v_row]);
             let context_tokens = sequence.context_tokens();
-            let (mut keys, mut values) = match (context_tokens, cache) {
-                (0, _) => (Vec::new(), Vec::new()),
+            let (keys, values) = match (context_tokens, cache) {
+                (0, _) => (Cow::Borrowed(new_keys), Cow::Borrowed(new_values)),
                 (_, None) => {
                     return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens });
                 }
                 (_, Some(cache)) => {
                     let slots = batch.slots(&sequence, context_tokens, cache.geometry())?;
-                    (cache.key.read(device, &slots)?, cache.value.read(device, &slots)?)
+                    let (mut keys, mut values) =
+                        (cache.key.read(device, &slots)?, cache.value.read(device, &slots)?);
+                    keys.extend_from_slice(new_keys);
+                    values.extend_from_slice(new_values);
+                    (Cow::Owned(keys), Cow::Owned(values))
                 }
             };
-            keys.extend(new(k, k_row));
-            values.extend(new(v, v_row));
             let kernel = PrefillKernel {
                 q: &q[rows.start * q_row..rows.end * q_row],
                 k: &keys,
@@ -113,7 +135,7 @@ impl MhaAttention {
             };
             device.prefill(&kernel, &mut out[rows.start * out_row..rows.end * out_row])?;
         }
-        Ok(out)
+        Ok(())
     }
 
     /// Attention of query tokens whose keys and values, and those of all tokens before them, are in the cache. `q` is

@@ -1,14 +1,18 @@
 //! Attention over one latent: expanded for a prefill, absorbed for a decode.
 
+use std::borrow::Cow;
+
 use half::bf16;
 use half::slice::HalfFloatSliceExt;
 
 use super::error::{check_len, check_rows, row_size};
 use super::{AttentionError, AttentionOptions, AttentionScales, Batch, DecodeBatch};
-use crate::cache::{BlockCache, MlaCache, PlaneScale, join, push_joined};
+use crate::cache::{BlockCache, MlaCache, PlaneScale, push_joined};
 use crate::device::{
-    DecodeKernel, Device, Fp8Prefill, PrefillKernel, ProjectKernel, QueryScale, StorageDtype, Values,
+    DecodeKernel, Device, DeviceError, Fp8Prefill, PrefillKernel, ProjectKernel, QueryScale, StorageDtype,
+    Values,
 };
+use crate::fp8::bf16_from_f32_slice;
 
 /// The sizes of an MLA layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,16 +29,28 @@ pub struct MlaShape {
     pub v_head_dim: usize,
 }
 
-/// Memory of a decode, which the next one uses again.
+/// Memory of a prefill or a decode, which the next one uses again.
 #[derive(Debug, Default)]
 pub struct MlaWorkspace {
-    /// `[tokens, num_heads, kv_lora_rank]`: the query with the key's projection absorbed.
+    /// `[tokens, num_heads, kv_lora_rank]`: the query of a decode, with the key's projection absorbed.
     absorbed: Vec<bf16>,
-    /// The same with the rope parts.
+    /// The query with the rope parts.
     q: Vec<bf16>,
+    expanded: Expanded,
     /// `[tokens, num_heads, kv_lora_rank]`: what attention makes of the latents, then the same as bfloat16.
     accumulated: Vec<f32>,
     latents: Vec<bf16>,
+    /// `[tokens, num_heads, v_head_dim]`.
+    values: Vec<bf16>,
+}
+
+/// Latents, expanded.
+#[derive(Debug, Default)]
+struct Expanded {
+    /// `[tokens, num_heads, qk_nope_head_dim]`.
+    nope: Vec<bf16>,
+    /// `[tokens, num_heads, qk_nope_head_dim + qk_rope_head_dim]`.
+    keys: Vec<bf16>,
     /// `[tokens, num_heads, v_head_dim]`.
     values: Vec<bf16>,
 }
@@ -119,42 +135,73 @@ impl MlaAttention {
         (kv_c, k_pe): (&[bf16], &[bf16]),
         batch: &Batch<'_>,
     ) -> Result<Vec<f32>, AttentionError> {
+        let tokens = q_nope.len() / (self.shape.num_heads * self.shape.qk_nope_head_dim);
+        let mut out = vec![0.0; tokens * self.shape.num_heads * self.shape.v_head_dim];
+        let mut workspace = MlaWorkspace::default();
+        self.prefill_into(device, cache, (q_nope, q_pe), (kv_c, k_pe), batch, &mut workspace, &mut out)?;
+        Ok(out)
+    }
+
+    /// [`prefill`](Self::prefill) into `[tokens, num_heads * v_head_dim]`. A workspace may serve any layers, one after the
+    /// other.
+    ///
+    /// # Errors
+    /// The operands or the batch do not fit, or a sequence has cached context and there is no cache.
+    #[expect(clippy::too_many_arguments, reason = "these are the operands")]
+    pub fn prefill_into<D: Device>(
+        &self,
+        device: &D,
+        cache: Option<&MlaCache<D::Plane>>,
+        (q_nope, q_pe): (&[bf16], &[bf16]),
+        (kv_c, k_pe): (&[bf16], &[bf16]),
+        batch: &Batch<'_>,
+        workspace: &mut MlaWorkspace,
+        out: &mut [f32],
+    ) -> Result<(), AttentionError> {
         let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim } = self.shape;
-        let tokens = q_nope.len() / (num_heads * qk_nope_head_dim);
+        let (tokens, dim) =
+            (q_nope.len() / (num_heads * qk_nope_head_dim), qk_nope_head_dim + qk_rope_head_dim);
+        let (k_row, v_row) = (num_heads * dim, num_heads * v_head_dim);
         self.check_query(q_nope, q_pe, tokens)?;
         check_rows("kv_c", kv_c.len(), tokens, kv_lora_rank)?;
         check_rows("k_pe", k_pe.len(), tokens, qk_rope_head_dim)?;
+        check_rows("out", out.len(), tokens, v_row)?;
         if let Some(cache) = cache {
             self.check_cache(device, cache)?;
         }
-        let q = join(q_nope, qk_nope_head_dim, q_pe, qk_rope_head_dim);
-        let (dim, out_row) = (qk_nope_head_dim + qk_rope_head_dim, num_heads * v_head_dim);
-        let new_latents = join(kv_c, kv_lora_rank, k_pe, qk_rope_head_dim);
-        let latent_row = kv_lora_rank + qk_rope_head_dim;
-        let mut out = vec![0.0; tokens * out_row];
-        for sequence in batch.sequences(tokens)? {
+        let sequences = batch.sequences(tokens)?;
+        let MlaWorkspace { q, expanded, .. } = workspace;
+        q.clear();
+        push_joined(q_nope, qk_nope_head_dim, q_pe, qk_rope_head_dim, q);
+        self.expand(device, kv_c, k_pe, expanded)?;
+        for sequence in sequences {
             let rows = sequence.first_token..sequence.first_token + sequence.tokens;
+            let new_keys = &expanded.keys[rows.start * k_row..rows.end * k_row];
+            let new_values = &expanded.values[rows.start * v_row..rows.end * v_row];
             let context_tokens = sequence.context_tokens();
-            let mut latents = match (context_tokens, cache) {
-                (0, _) => Vec::new(),
+            let (keys, values) = match (context_tokens, cache) {
+                (0, _) => (Cow::Borrowed(new_keys), Cow::Borrowed(new_values)),
                 (_, None) => {
                     return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens });
                 }
                 (_, Some(cache)) => {
-                    cache.latent.read(device, &batch.slots(&sequence, context_tokens, cache.geometry())?)?
+                    let slots = batch.slots(&sequence, context_tokens, cache.geometry())?;
+                    let Expanded { mut keys, mut values, .. } =
+                        self.expand_latents(device, &cache.latent.read(device, &slots)?)?;
+                    keys.extend_from_slice(new_keys);
+                    values.extend_from_slice(new_values);
+                    (Cow::Owned(keys), Cow::Owned(values))
                 }
             };
-            latents.extend_from_slice(&new_latents[rows.start * latent_row..rows.end * latent_row]);
-            let (k, v) = self.expand(device, &latents)?;
             let is_fp8 = self.options.fp8_prefill
                 && cache.is_some_and(|cache| cache.latent.layout.dtype == StorageDtype::Fp8);
             // The expanded operands have no scale of their own; those of the latent mean something else.
             let one = PlaneScale::ONE;
             let query_scale = QueryScale::Static { quant: one.quant.clone(), dequant: one.dequant.clone() };
             let kernel = PrefillKernel {
-                q: &q[rows.start * num_heads * dim..rows.end * num_heads * dim],
-                k: &k,
-                v: &v,
+                q: &q[rows.start * k_row..rows.end * k_row],
+                k: &keys,
+                v: &values,
                 num_heads,
                 num_kv_heads: num_heads,
                 dim,
@@ -167,9 +214,9 @@ impl MlaAttention {
                 }),
                 modifiers: self.options.modifiers(),
             };
-            device.prefill(&kernel, &mut out[rows.start * out_row..rows.end * out_row])?;
+            device.prefill(&kernel, &mut out[rows.start * v_row..rows.end * v_row])?;
         }
-        Ok(out)
+        Ok(())
     }
 
     /// Attention of query tokens whose latents, and those of all tokens before them, are in the cache. The key's
@@ -219,7 +266,7 @@ impl MlaAttention {
             self.scales.check(1)?;
         }
         let rows = tokens * num_heads;
-        let MlaWorkspace { absorbed, q, accumulated, latents, values } = workspace;
+        let MlaWorkspace { absorbed, q, accumulated, latents, values, .. } = workspace;
         absorbed.resize(rows * kv_lora_rank, bf16::ZERO);
         let weights =
             ProjectKernel { rows: q_nope, weights: &self.key_columns, heads: num_heads, k: qk_nope_head_dim };
@@ -241,8 +288,9 @@ impl MlaAttention {
             blocks: &batch.blocks,
         };
         device.decode(&kernel, accumulated)?;
-        latents.clear();
-        latents.extend(accumulated.iter().map(|x| bf16::from_f32(*x)));
+        latents.resize(accumulated.len(), bf16::ZERO);
+        // They are bfloat16 values.
+        bf16_from_f32_slice(accumulated, latents).map_err(DeviceError::from)?;
         values.resize(rows * v_head_dim, bf16::ZERO);
         let weights =
             ProjectKernel { rows: latents, weights: &self.value_rows, heads: num_heads, k: kv_lora_rank };
@@ -273,30 +321,42 @@ impl MlaAttention {
         Ok(())
     }
 
-    /// Keys `[tokens, num_heads, qk_nope_head_dim + qk_rope_head_dim]` and values `[tokens, num_heads, v_head_dim]`.
+    /// Expands latents as they are in a cache, `[tokens, kv_lora_rank + qk_rope_head_dim]`.
+    fn expand_latents<D: Device>(&self, device: &D, latents: &[bf16]) -> Result<Expanded, AttentionError> {
+        let rank = self.shape.kv_lora_rank;
+        let rows = latents.chunks_exact(rank + self.shape.qk_rope_head_dim);
+        let kv_c: Vec<bf16> = rows.clone().flat_map(|row| &row[..rank]).copied().collect();
+        let k_pe: Vec<bf16> = rows.flat_map(|row| &row[rank..]).copied().collect();
+        let mut expanded = Expanded::default();
+        self.expand(device, &kv_c, &k_pe, &mut expanded)?;
+        Ok(expanded)
+    }
+
+    /// Expands latents to the keys and values of all heads, which share the rope part.
     fn expand<D: Device>(
         &self,
         device: &D,
-        latents: &[bf16],
-    ) -> Result<(Vec<bf16>, Vec<bf16>), AttentionError> {
+        kv_c: &[bf16],
+        k_pe: &[bf16],
+        expanded: &mut Expanded,
+    ) -> Result<(), AttentionError> {
         let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim } = self.shape;
-        let tokens = latents.len() / (kv_lora_rank + qk_rope_head_dim);
-        let rows = latents.chunks_exact(kv_lora_rank + qk_rope_head_dim);
-        let kv_c: Vec<bf16> = rows.clone().flat_map(|row| &row[..kv_lora_rank]).copied().collect();
+        let tokens = kv_c.len() / kv_lora_rank;
+        let Expanded { nope, keys, values } = expanded;
         // One product for all heads: they share the latents.
-        let expand = |weights: &[bf16], dim: usize| -> Result<Vec<bf16>, AttentionError> {
-            let mut out = vec![bf16::ZERO; tokens * num_heads * dim];
-            device.project(&ProjectKernel { rows: &kv_c, weights, heads: 1, k: kv_lora_rank }, &mut out)?;
-            Ok(out)
+        let project = |weights: &[bf16], dim: usize, out: &mut Vec<bf16>| {
+            out.resize(tokens * num_heads * dim, bf16::ZERO);
+            device.project(&ProjectKernel { rows: kv_c, weights, heads: 1, k: kv_lora_rank }, out)
         };
-        let (nope, v) = (expand(&self.key_rows, qk_nope_head_dim)?, expand(&self.value_rows, v_head_dim)?);
-        let mut k = Vec::with_capacity(tokens * num_heads * (qk_nope_head_dim + qk_rope_head_dim));
-        for (nope, latent) in nope.chunks_exact(num_heads * qk_nope_head_dim).zip(rows) {
+        project(&self.key_rows, qk_nope_head_dim, nope)?;
+        project(&self.value_rows, v_head_dim, values)?;
+        keys.clear();
+        for (token, nope) in nope.chunks_exact(num_heads * qk_nope_head_dim).enumerate() {
             for nope in nope.chunks_exact(qk_nope_head_dim) {
-                k.extend_from_slice(nope);
-                k.extend_from_slice(&latent[kv_lora_rank..]);
+                keys.extend_from_slice(nope);
+                keys.extend_from_slice(&k_pe[token * qk_rope_head_dim..][..qk_rope_head_dim]);
             }
         }
-        Ok((k, v))
+        Ok(())
     }
 }

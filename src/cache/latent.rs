@@ -128,14 +128,7 @@ impl<P> Planes<P> for MlaCache<P> {
     }
 }
 
-/// Rows of two matrices side by side.
-pub(crate) fn join(a: &[bf16], a_dim: usize, b: &[bf16], b_dim: usize) -> Vec<bf16> {
-    let mut joined = Vec::with_capacity(a.len() + b.len());
-    push_joined(a, a_dim, b, b_dim, &mut joined);
-    joined
-}
-
-/// [`join`], into memory that is there.
+/// Appends rows of two matrices side by side.
 pub(crate) fn push_joined(a: &[bf16], a_dim: usize, b: &[bf16], b_dim: usize, joined: &mut Vec<bf16>) {
     for (number, a) in a.chunks_exact(a_dim).enumerate() {
         joined.extend_from_slice(a);

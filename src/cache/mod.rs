@@ -20,6 +20,6 @@ pub use plane_scale::PlaneScale;
 pub use separate::MhaCache;
 pub use transfer::{BlockImage, PlaneImage};
 
-pub(crate) use latent::{join, push_joined};
+pub(crate) use latent::push_joined;
 pub(crate) use paged::{Paged, check_block};
 pub(crate) use plane_scale::{check_scales, is_usable};

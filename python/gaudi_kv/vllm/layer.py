@@ -2,17 +2,89 @@
 
 from __future__ import annotations
 
-import torch
-from vllm.config import VllmConfig
+from collections.abc import Callable
+from typing import ClassVar
 
+import torch
+from vllm.config import VllmConfig, get_current_vllm_config
+from vllm.v1.attention.backend import AttentionBackend, AttentionType, MultipleOf
+from vllm.v1.kv_cache_interface import KVCacheLayout, KVCacheSpec
+
+from gaudi_kv._errors import OptionError
+from gaudi_kv._native import Device
 from gaudi_kv._scales import LayerScales
 from gaudi_kv.vllm.scales import layer_scales
-from gaudi_kv.vllm.settings import is_fp8
+from gaudi_kv.vllm.settings import CACHE_DTYPES, Settings, is_fp8
+from gaudi_kv.vllm.step import Step, StepBuilder
 
-__all__ = ["BLOCK_SIZES", "as_plane", "scales_of"]
+__all__ = ["GaudiBackend", "GaudiLayer", "as_plane", "first", "in_order", "scales_of"]
 
 # What caches take; the first is a Gaudi's. vLLM splits longer blocks into these.
 BLOCK_SIZES = (128, 256, 64, 32, 16)
+
+
+class GaudiBackend(AttentionBackend):
+    """What vLLM has to know about the caches: their types, block sizes and layout."""
+
+    supported_dtypes: ClassVar[list[torch.dtype]] = [torch.bfloat16]
+    supported_kv_cache_dtypes: ClassVar[list[str]] = list(CACHE_DTYPES)
+
+    @staticmethod
+    def get_name() -> str:
+        # The name has to be one that vLLM knows.
+        return "CUSTOM"
+
+    @staticmethod
+    def get_builder_cls() -> type[StepBuilder]:
+        return StepBuilder
+
+    @staticmethod
+    def get_supported_kernel_block_sizes(kv_cache_spec: KVCacheSpec | None = None) -> list[int | MultipleOf]:
+        return list(BLOCK_SIZES)
+
+    @classmethod
+    def supported_kv_cache_layouts(cls) -> tuple[KVCacheLayout, ...]:
+        # All blocks of a layer in one piece.
+        return (KVCacheLayout.LBNHC,)
+
+    @classmethod
+    def supports_kv_connector(cls) -> bool:
+        return False
+
+
+class GaudiLayer:
+    """What layers of both kinds are made with, and when they are made anew."""
+
+    def _set_up(self, attn_type: str, kv_sharing_target_layer_name: str | None) -> None:
+        """Raises `OptionError` where a layer of this kind is not emulated, or a setting has a wrong value."""
+        if attn_type != AttentionType.DECODER:
+            raise OptionError(f"attention of the type {attn_type} is not emulated; only a decoder's is")
+        if kv_sharing_target_layer_name is not None:
+            raise OptionError(f"a layer that reads the cache of {kv_sharing_target_layer_name} is not emulated")
+        self._config = get_current_vllm_config()
+        settings = Settings.from_environment()
+        self._device = Device(settings.generation, settings.mode)
+        # The memory that cache and attention were made for.
+        self._bound: torch.Tensor | None = None
+
+    def process_weights_after_loading(self, act_dtype: torch.dtype) -> None:
+        """Weights were loaded, perhaps others than before: what was made from them is made again at its next use."""
+        self._bound = None
+
+
+def in_order(step: Step, run: Callable[..., None], output: torch.Tensor, *operands: torch.Tensor) -> None:
+    """Runs attention over the rows of a step, those that decode first: `run(step, output, *operands)`."""
+    if step.rows is None:
+        run(step, output, *operands)
+        return
+    ordered = output.new_empty((step.num_actual_tokens, *output.shape[1:]))
+    run(step, ordered, *(operand[step.rows] for operand in operands))
+    output[step.rows] = ordered
+
+
+def first(rows: torch.Tensor, count: int) -> torch.Tensor:
+    """The first rows: the tensor itself where there are no more, for a slice costs as much as a small kernel."""
+    return rows if len(rows) == count else rows[:count]
 
 
 def as_plane(memory: torch.Tensor) -> torch.Tensor:

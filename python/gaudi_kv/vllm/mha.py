@@ -2,52 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
-from vllm.config import get_current_vllm_config
-from vllm.v1.attention.backend import AttentionBackend, AttentionImpl, AttentionType, MultipleOf
-from vllm.v1.kv_cache_interface import KVCacheLayout, KVCacheSpec
+from vllm.v1.attention.backend import AttentionImpl, AttentionType
 
 from gaudi_kv._attention import ONE, AttentionOptions, MhaAttention
 from gaudi_kv._caches import MhaCache
 from gaudi_kv._errors import OptionError, ShapeError
-from gaudi_kv._native import Device
-from gaudi_kv.vllm.layer import BLOCK_SIZES, as_plane, scales_of
-from gaudi_kv.vllm.settings import CACHE_DTYPES, Settings
-from gaudi_kv.vllm.step import Step, StepBuilder
+from gaudi_kv.vllm.layer import GaudiBackend, GaudiLayer, as_plane, first, in_order, scales_of
+from gaudi_kv.vllm.step import Step
 
 __all__ = ["GaudiMhaBackend", "GaudiMhaImpl"]
 
 
-class GaudiMhaBackend(AttentionBackend):
-    """What vLLM has to know about the caches: their types, block sizes and layout."""
+class GaudiMhaBackend(GaudiBackend):
+    """Keys and values, each in a plane of its own."""
 
-    supported_dtypes: ClassVar[list[torch.dtype]] = [torch.bfloat16]
-    supported_kv_cache_dtypes: ClassVar[list[str]] = list(CACHE_DTYPES)
-    forward_includes_kv_cache_update = False
-
-    @staticmethod
-    def get_name() -> str:
-        # The name has to be one that vLLM knows.
-        return "CUSTOM"
+    # One operation of torch instead of two.
+    forward_includes_kv_cache_update = True
 
     @staticmethod
     def get_impl_cls() -> type[GaudiMhaImpl]:
         return GaudiMhaImpl
-
-    @staticmethod
-    def get_builder_cls() -> type[StepBuilder]:
-        return StepBuilder
-
-    @staticmethod
-    def get_supported_kernel_block_sizes(kv_cache_spec: KVCacheSpec | None = None) -> list[int | MultipleOf]:
-        return list(BLOCK_SIZES)
-
-    @classmethod
-    def supported_kv_cache_layouts(cls) -> tuple[KVCacheLayout, ...]:
-        # All blocks of a layer in one piece.
-        return (KVCacheLayout.LBNHC,)
 
     @classmethod
     def supports_sink(cls) -> bool:
@@ -61,12 +38,8 @@ class GaudiMhaBackend(AttentionBackend):
     def supports_per_head_quant_scales(cls) -> bool:
         return True
 
-    @classmethod
-    def supports_kv_connector(cls) -> bool:
-        return False
 
-
-class GaudiMhaImpl(AttentionImpl[Step]):
+class GaudiMhaImpl(GaudiLayer, AttentionImpl[Step]):
     """A layer of a served model."""
 
     def __init__(
@@ -83,10 +56,7 @@ class GaudiMhaImpl(AttentionImpl[Step]):
         kv_sharing_target_layer_name: str | None = None,
         sinks: torch.Tensor | None = None,
     ) -> None:
-        if attn_type != AttentionType.DECODER:
-            raise OptionError(f"attention of the type {attn_type} is not emulated; only a decoder's is")
-        if kv_sharing_target_layer_name is not None:
-            raise OptionError(f"a layer that reads the cache of {kv_sharing_target_layer_name} is not emulated")
+        self._set_up(attn_type, kv_sharing_target_layer_name)
         self.num_heads = num_heads
         self.head_size = head_size
         self.scale = float(scale)
@@ -96,10 +66,6 @@ class GaudiMhaImpl(AttentionImpl[Step]):
         self.sliding_window = sliding_window
         self.logits_soft_cap = logits_soft_cap or None
         self.sinks = sinks
-        self._config = get_current_vllm_config()
-        settings = Settings.from_environment()
-        self._device = Device(settings.generation, settings.mode)
-        self._bound: torch.Tensor | None = None
         self._cache: MhaCache
         self._attention: MhaAttention
 
@@ -139,14 +105,6 @@ class GaudiMhaImpl(AttentionImpl[Step]):
         )
         self._bound = kv_cache
 
-    def do_kv_cache_update(
-        self, layer: Any, key: torch.Tensor, value: torch.Tensor, kv_cache: torch.Tensor, slot_mapping: torch.Tensor
-    ) -> None:
-        """Stores the new keys and values of a step."""
-        self._bind(layer, kv_cache)
-        tokens = slot_mapping.shape[0]
-        self._cache.write(key[:tokens].contiguous(), value[:tokens].contiguous(), slot_mapping)
-
     def forward(
         self,
         layer: Any,
@@ -159,18 +117,27 @@ class GaudiMhaImpl(AttentionImpl[Step]):
         output_scale: torch.Tensor | None = None,
         output_block_scale: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Attention of the rows of a step, into `output`. A profiling run, which has no step, gets zeros."""
+        """Stores the new keys and values of a step, then computes attention of its rows into `output`.
+
+        A profiling run, which has no step, gets zeros.
+        """
         if attn_metadata is None:
             return output.fill_(0)
         if output_scale is not None or output_block_scale is not None:
             raise OptionError("outputs that are quantized with the attention are not emulated")
         self._bind(layer, kv_cache)
-        step = attn_metadata
-        split, end = step.decode_tokens, step.num_actual_tokens
-        query = query[:end].contiguous()
-        if step.decode is not None:
-            self._attention.decode(self._cache, query[:split], step.decode, out=output[:split])
-        if step.prefill is not None:
-            k, v = key[split:end].contiguous(), value[split:end].contiguous()
-            self._attention.prefill(query[split:], k, v, step.prefill, cache=self._cache, out=output[split:end])
+        slots = attn_metadata.slot_mapping
+        stored = len(slots)
+        self._cache.write(first(key, stored), first(value, stored), slots)
+        in_order(attn_metadata, self._attend, output, query, key, value)
         return output
+
+    def _attend(
+        self, step: Step, output: torch.Tensor, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
+    ) -> None:
+        split, end = step.decode_tokens, step.num_actual_tokens
+        if step.decode is not None:
+            self._attention.decode(self._cache, first(query, split), step.decode, out=first(output, split))
+        if step.prefill is not None:
+            q, k, v = query[split:end], key[split:end], value[split:end]
+            self._attention.prefill(q, k, v, step.prefill, cache=self._cache, out=output[split:end])

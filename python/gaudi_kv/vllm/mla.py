@@ -2,63 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
-from vllm.config import get_current_vllm_config
 from vllm.model_executor.layers.quantization.utils.quant_utils import get_and_maybe_dequant_weights
-from vllm.v1.attention.backend import AttentionBackend, AttentionType, MLAAttentionImpl, MultipleOf
-from vllm.v1.kv_cache_interface import KVCacheLayout, KVCacheSpec
+from vllm.v1.attention.backend import MLAAttentionImpl
 
 from gaudi_kv._attention import ONE, AttentionOptions, MlaAttention
 from gaudi_kv._caches import MlaCache
 from gaudi_kv._errors import OptionError, ShapeError
-from gaudi_kv._native import Device
-from gaudi_kv.vllm.layer import BLOCK_SIZES, as_plane, scales_of
-from gaudi_kv.vllm.settings import CACHE_DTYPES, Settings
-from gaudi_kv.vllm.step import Step, StepBuilder
+from gaudi_kv.vllm.layer import GaudiBackend, GaudiLayer, as_plane, first, in_order, scales_of
+from gaudi_kv.vllm.step import Step
 
 __all__ = ["GaudiMlaBackend", "GaudiMlaImpl"]
 
 
-class GaudiMlaBackend(AttentionBackend):
-    """What vLLM has to know about the caches: their types, block sizes and layout."""
-
-    supported_dtypes: ClassVar[list[torch.dtype]] = [torch.bfloat16]
-    supported_kv_cache_dtypes: ClassVar[list[str]] = list(CACHE_DTYPES)
-
-    @staticmethod
-    def get_name() -> str:
-        # The name has to be one that vLLM knows.
-        return "CUSTOM"
+class GaudiMlaBackend(GaudiBackend):
+    """Latents, keys and values at once."""
 
     @staticmethod
     def get_impl_cls() -> type[GaudiMlaImpl]:
         return GaudiMlaImpl
 
-    @staticmethod
-    def get_builder_cls() -> type[StepBuilder]:
-        return StepBuilder
-
-    @staticmethod
-    def get_supported_kernel_block_sizes(kv_cache_spec: KVCacheSpec | None = None) -> list[int | MultipleOf]:
-        return list(BLOCK_SIZES)
-
-    @classmethod
-    def supported_kv_cache_layouts(cls) -> tuple[KVCacheLayout, ...]:
-        # All blocks of a layer in one piece.
-        return (KVCacheLayout.LBNHC,)
-
     @classmethod
     def is_mla(cls) -> bool:
         return True
 
-    @classmethod
-    def supports_kv_connector(cls) -> bool:
-        return False
 
-
-class GaudiMlaImpl(MLAAttentionImpl[Step]):
+class GaudiMlaImpl(GaudiLayer, MLAAttentionImpl[Step]):
     """A layer of a served model."""
 
     supports_pcp = False
@@ -87,10 +58,7 @@ class GaudiMlaImpl(MLAAttentionImpl[Step]):
         indexer: object | None = None,
         q_pad_num_heads: int | None = None,
     ) -> None:
-        if attn_type != AttentionType.DECODER:
-            raise OptionError(f"attention of the type {attn_type} is not emulated; only a decoder's is")
-        if kv_sharing_target_layer_name is not None:
-            raise OptionError(f"a layer that reads the cache of {kv_sharing_target_layer_name} is not emulated")
+        self._set_up(attn_type, kv_sharing_target_layer_name)
         if indexer is not None:
             raise OptionError("sparse MLA is not emulated")
         self.num_heads = num_heads
@@ -109,10 +77,6 @@ class GaudiMlaImpl(MLAAttentionImpl[Step]):
             alibi_slopes=alibi_slopes,
             sliding_window=sliding_window,
         )
-        self._config = get_current_vllm_config()
-        settings = Settings.from_environment()
-        self._device = Device(settings.generation, settings.mode)
-        self._bound: torch.Tensor | None = None
         self._cache: MlaCache
         self._attention: MlaAttention
 
@@ -162,7 +126,7 @@ class GaudiMlaImpl(MLAAttentionImpl[Step]):
         self._bind(kv_cache)
         slots = slot_mapping.flatten()
         tokens = slots.shape[0]
-        self._cache.write(kv_c_normed[:tokens].contiguous(), k_pe[:tokens].contiguous(), slots)
+        self._cache.write(first(kv_c_normed, tokens).contiguous(), first(k_pe, tokens).contiguous(), slots)
 
     def forward_mha(
         self,
@@ -178,12 +142,17 @@ class GaudiMlaImpl(MLAAttentionImpl[Step]):
         """Attention of all rows of a step, decodes and prefills, into `output`."""
         if output_scale is not None:
             raise OptionError("outputs that are quantized with the attention are not emulated")
-        step = attn_metadata
+        in_order(attn_metadata, self._attend, output, q, kv_c_normed, k_pe)
+
+    def _attend(
+        self, step: Step, output: torch.Tensor, q: torch.Tensor, kv_c_normed: torch.Tensor, k_pe: torch.Tensor
+    ) -> None:
         split = step.decode_tokens
         q_nope = q[..., : self.qk_nope_head_dim].contiguous()
         q_pe = q[..., self.qk_nope_head_dim :].contiguous()
         if step.decode is not None:
-            self._attention.decode(self._cache, q_nope[:split], q_pe[:split], step.decode, out=output[:split])
+            parts = first(q_nope, split), first(q_pe, split)
+            self._attention.decode(self._cache, *parts, step.decode, out=first(output, split))
         if step.prefill is not None:
             self._attention.prefill(
                 q_nope[split:],

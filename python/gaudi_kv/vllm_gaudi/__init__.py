@@ -1,6 +1,6 @@
 """vLLM on a Gaudi: this package's KV scales and weight adjustment in place of vllm-gaudi's.
 
-vLLM finds it by the entry point `gaudi_kv` of the group `vllm.general_plugins`. Where vllm-gaudi is the platform, the
+vLLM comes here by the entry point `gaudi_kv` of the group `vllm.general_plugins`. Where vllm-gaudi is the platform, the
 functions and classes in `gaudi_kv.vllm_gaudi.patches` are replaced in this process; nothing is written anywhere, so
 without the entry point everything is as it was. `python -m gaudi_kv.vllm_gaudi` prints what is replaced.
 """

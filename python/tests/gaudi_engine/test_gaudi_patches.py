@@ -176,7 +176,7 @@ def test_a_method_that_was_left_alone_is_said(caplog: pytest.LogCaptureFixture) 
 
 def test_the_entry_point_is_declared() -> None:
     (entry,) = (entry for entry in entry_points(group="vllm.general_plugins") if entry.name == "gaudi_kv")
-    assert entry.value == "gaudi_kv.vllm_gaudi:register"
+    assert entry.value == "gaudi_kv._plugin:register"
 
 
 def test_the_documents_print_the_table() -> None:

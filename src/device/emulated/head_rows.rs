@@ -2,6 +2,7 @@
 
 use half::bf16;
 
+use super::fast;
 use super::storage::EmulatedPlane;
 use crate::Generation;
 use crate::device::{DeviceError, HeadScales, PlaneLayout};
@@ -114,6 +115,14 @@ impl<'a> QuantizedRows<'a> {
         set_quantizers(&mut quantizers, generation, heads, quant)?;
         quantize_rows(&quantizers, values, dim, &mut codes)?;
         Ok(Self::Codes { codes, format: Format::kv_cache(generation), heads, dim })
+    }
+
+    /// All rows.
+    pub(super) fn elements(&self) -> fast::Elements<'_> {
+        match self {
+            Self::Codes { codes, .. } => fast::Elements::Codes(codes),
+            Self::Values { values, .. } => fast::Elements::Words(values),
+        }
     }
 
     /// One head's rows.

@@ -9,13 +9,13 @@ mod project;
 mod query;
 mod softmax;
 mod storage;
+mod threads;
 mod workspace;
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use half::bf16;
-use rayon::prelude::*;
 
 use super::{
     Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel,
@@ -24,12 +24,14 @@ use super::{
 use crate::Generation;
 
 use attention::{Attend, Side};
+use fast::Runner;
 use head_rows::{HeadRows, QuantizedRows};
 pub use memory::{LentMemory, PlaneMemory};
 use products::Products;
 #[cfg(feature = "hpu")]
 pub(super) use query::quant_by_amax;
 pub use storage::EmulatedPlane;
+use threads::Threads;
 
 /// How products are accumulated. What is quantized, and every code in a cache, is the same in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,13 +57,21 @@ pub struct Emulated {
     generation: Generation,
     mode: Mode,
     products: Products,
+    threads: Threads,
 }
 
 impl Emulated {
     /// The device of `generation`, on the threads of the current rayon pool.
     #[must_use]
     pub fn new(generation: Generation, mode: Mode) -> Self {
-        Self { generation, mode, products: Products::new(generation, mode) }
+        Self { generation, mode, products: Products::new(generation, mode), threads: Threads::Pool }
+    }
+
+    /// The same device on the thread that calls it: for work so small that handing it to other threads takes longer. In
+    /// [`Mode::Exact`] the matrix engine stays on the threads of the pool.
+    #[must_use]
+    pub fn on_calling_thread(self) -> Self {
+        Self { threads: Threads::Calling, ..self }
     }
 
     /// How products are accumulated.
@@ -78,7 +88,7 @@ impl Emulated {
         out: &mut [f32],
     ) -> Result<(), DeviceError> {
         let out = Mutex::new(out);
-        (0..count).into_par_iter().try_for_each(|number| {
+        self.threads.each(count, |number| {
             workspace::with(|workspace| {
                 let task = task(number);
                 task.run(&self.products, workspace)?;
@@ -128,6 +138,37 @@ impl Emulated {
             }
         };
         self.run_tasks(kernel.sequences.len() * kv_heads, task, out)
+    }
+
+    /// A prefill by the matrix engine's products, in the mode of the device.
+    fn prefill_by_products(
+        &self,
+        kernel: &PrefillKernel<'_>,
+        k: &QuantizedRows<'_>,
+        v: &QuantizedRows<'_>,
+        out: &mut [f32],
+    ) -> Result<(), DeviceError> {
+        let task = |kv_head| Attend {
+            q: kernel.q,
+            dim: kernel.dim,
+            num_heads: kernel.num_heads,
+            group: kernel.num_heads / kernel.num_kv_heads,
+            kv_head,
+            first_token: 0,
+            tokens: kernel.q.len() / (kernel.num_heads * kernel.dim),
+            context_tokens: kernel.k.len() / (kernel.num_kv_heads * kernel.dim),
+            query_scale: kernel.fp8.map(|f| f.query_scale),
+            key: Side { rows: k.head(kv_head), dequant: kernel.fp8.map_or(1.0, |f| f.key.1.of(kv_head)) },
+            value: Side { rows: v.head(kv_head), dequant: kernel.fp8.map_or(1.0, |f| f.value.1.of(kv_head)) },
+            prob: kernel.fp8.map(|f| f.prob),
+            modifiers: &kernel.modifiers,
+        };
+        self.run_tasks(kernel.num_kv_heads, task, out)
+    }
+
+    /// What float accumulation runs on.
+    fn fast(&self) -> Runner {
+        Runner::new(self.threads)
     }
 }
 
@@ -207,39 +248,30 @@ impl Device for Emulated {
     }
 
     fn prefill(&self, kernel: &PrefillKernel<'_>, out: &mut [f32]) -> Result<(), DeviceError> {
-        let queries = kernel.q.len() / (kernel.num_heads * kernel.dim);
-        let keys = kernel.k.len() / (kernel.num_kv_heads * kernel.dim);
         let quantized = |values, dim, scales: Option<&HeadScales>| {
             QuantizedRows::new(self.generation, values, kernel.num_kv_heads, dim, scales)
         };
         let k = quantized(kernel.k, kernel.dim, kernel.fp8.map(|f| f.key.0))?;
         let v = quantized(kernel.v, kernel.value_dim, kernel.fp8.map(|f| f.value.0))?;
-        let task = |kv_head| Attend {
-            q: kernel.q,
-            dim: kernel.dim,
-            num_heads: kernel.num_heads,
-            group: kernel.num_heads / kernel.num_kv_heads,
-            kv_head,
-            first_token: 0,
-            tokens: queries,
-            context_tokens: keys,
-            query_scale: kernel.fp8.map(|f| f.query_scale),
-            key: Side { rows: k.head(kv_head), dequant: kernel.fp8.map_or(1.0, |f| f.key.1.of(kv_head)) },
-            value: Side { rows: v.head(kv_head), dequant: kernel.fp8.map_or(1.0, |f| f.value.1.of(kv_head)) },
-            prob: kernel.fp8.map(|f| f.prob),
-            modifiers: &kernel.modifiers,
-        };
-        self.run_tasks(kernel.num_kv_heads, task, out)
+        match self.mode {
+            Mode::Exact => self.prefill_by_products(kernel, &k, &v, out),
+            Mode::Fast => self.fast().prefill(self.generation, kernel, (k.elements(), v.elements()), out),
+        }
     }
 
     fn decode(&self, kernel: &DecodeKernel<'_, EmulatedPlane>, out: &mut [f32]) -> Result<(), DeviceError> {
         match self.mode {
             Mode::Exact => self.decode_by_products(kernel, out),
-            Mode::Fast => fast::decode(self.generation, kernel, out),
+            Mode::Fast => self.fast().decode(self.generation, kernel, out),
         }
     }
 
     fn project(&self, kernel: &ProjectKernel<'_>, out: &mut [bf16]) -> Result<(), DeviceError> {
-        workspace::with(|workspace| project::project(&self.products, workspace, kernel, out))
+        match self.mode {
+            Mode::Exact => {
+                workspace::with(|workspace| project::project(&self.products, workspace, kernel, out))
+            }
+            Mode::Fast => self.fast().project(kernel, out),
+        }
     }
 }

@@ -30,11 +30,11 @@ pub(super) trait Lanes: Copy + Send + Sync {
     type V: Copy;
     /// Whether a cell is a pair of bfloat16 numbers.
     const PAIRS: bool;
-    /// Whether the columns of a value panel stand in groups of four, as [`place`](Self::place) says.
+    /// Whether the columns of a value panel stand in groups of four, in two lines or four, as [`place`](Self::place) says.
     const GROUPED: bool;
     /// Rows of the left operand that share a load of the right one.
     const ROWS: usize;
-    /// Lines of a step that are computed together: 1 or 4.
+    /// Lines of a step that are computed together at most: 1 or 4.
     const LINES: usize;
 
     fn splat_bits(self, bits: u32) -> Self::V;
@@ -59,6 +59,31 @@ pub(super) trait Lanes: Copy + Send + Sync {
     fn round_bf16(self, a: Self::V) -> Self::V;
     /// Lanes `from..to` of `a`, the others of `b`.
     fn only(self, from: usize, to: usize, a: Self::V, b: Self::V) -> Self::V;
+    /// The largest of the lanes, none of which is NaN.
+    #[inline(always)]
+    fn largest(self, v: Self::V) -> f32 {
+        self.floats(v).into_iter().fold(f32::NEG_INFINITY, f32::max)
+    }
+
+    /// The sum of the lanes: of those that are 8 apart, then 4, 2 and 1.
+    #[inline(always)]
+    fn total(self, v: Self::V) -> f32 {
+        let mut sums = self.floats(v);
+        for half in [8, 4, 2, 1] {
+            for i in 0..half {
+                sums[i] += sums[i + half];
+            }
+        }
+        sums[0]
+    }
+
+    #[inline(always)]
+    fn floats(self, v: Self::V) -> [f32; 16] {
+        let mut line = Line::ZERO;
+        self.store(v, &mut line);
+        line.floats()
+    }
+
     /// `acc` plus the product of cells.
     fn mul_acc(self, acc: Self::V, a: Self::V, b: Self::V) -> Self::V;
 
@@ -67,40 +92,63 @@ pub(super) trait Lanes: Copy + Send + Sync {
     /// Sixteen bfloat16 numbers to cells.
     fn store_cells(self, v: Self::V, cells: &mut [u32]);
 
+    /// Sixteen bfloat16 numbers to the first of `words`.
+    #[inline(always)]
+    fn store_words(self, v: Self::V, words: &mut [u16]) {
+        let mut line = Line::ZERO;
+        self.store(v, &mut line);
+        words[..16].iter_mut().zip(line.0).for_each(|(to, bits)| *to = (bits >> 16) as u16);
+    }
+
     #[inline(always)]
     fn splat(self, x: f32) -> Self::V {
         self.splat_bits(x.to_bits())
     }
 
-    /// Keys to a panel: column `n` is key `n`, the steps run over the elements.
+    /// Keys to a panel: column `n` is key `n`, the steps run over the elements. Columns without a key hold anything.
     #[inline(always)]
     fn pack_key_codes(self, table: &CodeTable, rows: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
-        super::pack::keys::<Self>(|n, d| table.words[usize::from(rows.now[n][d])], 0..dim, panel);
+        let word = |n: usize, d: usize| table.words[usize::from(rows.now[n][d])];
+        super::pack::keys::<Self>(word, rows.used, 0..dim, panel);
     }
 
     /// The same for bfloat16 words.
     #[inline(always)]
     fn pack_key_words(self, rows: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
-        super::pack::keys::<Self>(|n, d| rows.now[n][d], 0..dim, panel);
+        super::pack::keys::<Self>(|n, d| rows.now[n][d], rows.used, 0..dim, panel);
     }
 
-    /// Values to panels of 64 columns, one after the other: the columns are the elements, the steps run over keys.
+    /// Values to panels of 64 columns, one after the other: the columns are the elements, the steps run over keys. Steps
+    /// without a key hold anything.
     #[inline(always)]
     fn pack_value_codes(self, table: &CodeTable, rows: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
-        super::pack::values::<Self>(|n, d| table.words[usize::from(rows.now[n][d])], 0, dim, panel);
+        let word = |n: usize, d: usize| table.words[usize::from(rows.now[n][d])];
+        super::pack::values::<Self>(word, rows.used, 0, dim, panel);
     }
 
     /// The same for bfloat16 words.
     #[inline(always)]
     fn pack_value_words(self, rows: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
-        super::pack::values::<Self>(|n, d| rows.now[n][d], 0, dim, panel);
+        super::pack::values::<Self>(|n, d| rows.now[n][d], rows.used, 0, dim, panel);
     }
 
-    /// Line and lane of column `d` of a value panel.
+    /// Lines that the first `columns` columns of a value panel are in.
     #[inline(always)]
-    fn place(d: usize) -> (usize, usize) {
-        let (quarter, group) = (d / 16 % 4, d / 4 % 4);
-        if Self::GROUPED { (group, 4 * quarter + d % 4) } else { (quarter, d % 16) }
+    fn lines(columns: usize) -> usize {
+        match columns.div_ceil(16) {
+            lines if !Self::GROUPED => lines,
+            1 | 2 => 2,
+            _ => 4,
+        }
+    }
+
+    /// Line and lane of column `d` of a value panel of so many lines.
+    #[inline(always)]
+    fn place(d: usize, lines: usize) -> (usize, usize) {
+        if !Self::GROUPED {
+            return (d / 16, d % 16);
+        }
+        (d / 4 % lines, 4 * (d / 4 / lines) + d % 4)
     }
 }
 

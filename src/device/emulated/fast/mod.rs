@@ -1,4 +1,4 @@
-//! The fast decode: attention over a paged cache with float accumulation.
+//! Float accumulation: attention over a paged cache or over tensors, and projections.
 //!
 //! The query, the cache and the probabilities are quantized as in the exact path, and so is everything around the
 //! products, in the same operations; only the products and the sum of the probabilities are accumulated in float32, in
@@ -18,6 +18,7 @@ mod arch;
 mod lanes;
 mod pack;
 mod product;
+mod project;
 mod rows;
 mod softmax;
 mod task;
@@ -25,17 +26,18 @@ mod task;
 mod tests;
 mod workspace;
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
-use arch::Backend;
+use arch::{Backend, Work};
 use pack::CodeTable;
-use task::{Decode, Task};
+pub(super) use rows::Elements;
+use rows::Rows;
+use task::{Attention, Task};
 
 use super::EmulatedPlane;
+use super::threads::Threads;
 use crate::Generation;
-use crate::device::{DecodeKernel, DecodeSequence, DeviceError};
+use crate::device::{DecodeKernel, DeviceError, HeadScales, PrefillKernel, StorageDtype, Values};
 use crate::fp8::Format;
 
 /// Query rows of a task at most.
@@ -44,80 +46,145 @@ const TASK_ROWS: usize = 128;
 /// read together, because they share pages.
 const TASK_SCORES: usize = 1 << 20;
 
-static TABLES: [CodeTable; 2] = [
-    CodeTable::new(Format::kv_cache(Generation::Gaudi2)),
-    CodeTable::new(Format::kv_cache(Generation::Gaudi3)),
-];
+/// The codes of a generation's cache.
+fn table(generation: Generation) -> &'static CodeTable {
+    static GAUDI2: CodeTable = CodeTable::new(Format::kv_cache(Generation::Gaudi2));
+    static GAUDI3: CodeTable = CodeTable::new(Format::kv_cache(Generation::Gaudi3));
+    match generation {
+        Generation::Gaudi2 => &GAUDI2,
+        Generation::Gaudi3 => &GAUDI3,
+    }
+}
 
 /// `libm::expf` of each number, all of at most 0: the same bits, sixteen at a time.
 pub(super) fn exponentials(numbers: &mut [f32]) {
-    Backend::active().map(numbers, arch::Operation::Exp);
+    Backend::active().work(Work::Map(numbers, arch::Operation::Exp));
 }
 
-/// How the work of a sequence is cut: KV heads and query rows of a task.
-fn cut(kernel: &DecodeKernel<'_, EmulatedPlane>, sequence: &DecodeSequence) -> (usize, usize) {
-    let kv_heads = kernel.key_layout.heads;
-    let rows = sequence.tokens * (kernel.num_heads / kv_heads);
-    let threads = rayon::current_num_threads();
-    let wanted = if threads == 1 { 1 } else { (2 * threads).div_ceil(kernel.sequences.len()) };
+/// How the work of a sequence is cut: KV heads and query rows of a task. `sequences` are computed at once.
+fn cut(attention: &Attention<'_>, sequences: usize, threads: usize) -> (usize, usize) {
+    let (kv_heads, rows) = (attention.key.heads, attention.rows());
+    let wanted = if threads == 1 { 1 } else { (2 * threads).div_ceil(sequences) };
     let (mut task_heads, mut task_rows) = (kv_heads, rows.min(TASK_ROWS));
     let count = |heads, rows_of_task| kv_heads.div_ceil(heads) * rows.div_ceil(rows_of_task);
     // Fewer heads cost nothing as long as the memory of a token's row is read in long pieces.
     while task_heads > 1
         && (count(task_heads, task_rows) < wanted
-            || task_heads * task_rows * sequence.context_tokens > TASK_SCORES)
+            || task_heads * task_rows * attention.context_tokens > TASK_SCORES)
     {
         task_heads = task_heads.div_ceil(2);
     }
     // Rows of a head that are split decode its keys twice.
-    while task_rows >= 16 && count(task_heads, task_rows) * kernel.sequences.len() < threads {
+    while task_rows >= 16 && count(task_heads, task_rows) * sequences < threads {
         task_rows = task_rows.div_ceil(2);
     }
     (task_heads, task_rows)
 }
 
-/// Attention of several sequences over cache planes, as [`Device::decode`](crate::device::Device::decode) has it.
-pub(super) fn decode(
-    generation: Generation,
-    kernel: &DecodeKernel<'_, EmulatedPlane>,
-    out: &mut [f32],
-) -> Result<(), DeviceError> {
-    decode_on(Backend::active(), generation, kernel, out)
+/// What computes: the kernels of an instruction set, on threads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Runner {
+    backend: Backend,
+    threads: Threads,
 }
 
-/// [`decode`] by given kernels.
-fn decode_on(
-    backend: Backend,
-    generation: Generation,
-    kernel: &DecodeKernel<'_, EmulatedPlane>,
-    out: &mut [f32],
-) -> Result<(), DeviceError> {
-    let table = match generation {
-        Generation::Gaudi2 => &TABLES[0],
-        Generation::Gaudi3 => &TABLES[1],
-    };
-    let decode = Decode { generation, table, kernel };
-    let out = Mutex::new(out);
-    kernel.sequences.par_iter().with_max_len(1).try_for_each(|sequence| {
-        let kv_heads = kernel.key_layout.heads;
-        let rows = sequence.tokens * (kernel.num_heads / kv_heads);
-        let (task_heads, task_rows) = cut(kernel, sequence);
+impl Runner {
+    /// The kernels of the process's instruction set.
+    pub(super) fn new(threads: Threads) -> Self {
+        Self { backend: Backend::active(), threads }
+    }
+
+    /// Runs the tasks of one of several sequences, and puts their rows where they belong.
+    fn attend(
+        self,
+        attention: &Attention<'_>,
+        sequences: usize,
+        out: &Mutex<&mut [f32]>,
+    ) -> Result<(), DeviceError> {
+        let (kv_heads, rows) = (attention.key.heads, attention.rows());
+        let (task_heads, task_rows) = cut(attention, sequences, self.threads.count());
         let (across, down) = (kv_heads.div_ceil(task_heads), rows.div_ceil(task_rows));
-        (0..across * down).into_par_iter().with_max_len(1).try_for_each(|number| {
+        self.threads.each(across * down, |number| {
             let (head, row) = (number % across * task_heads, number / across * task_rows);
             let task = Task {
-                decode: &decode,
-                sequence,
+                attention,
                 heads: head..(head + task_heads).min(kv_heads),
                 rows: row..(row + task_rows).min(rows),
             };
             workspace::with(|workspace| {
                 task.prepare(workspace)?;
-                backend.run(&task, workspace);
-                let mut out = out.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                self.backend.work(Work::Task(&task, workspace));
+                let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
                 task.scatter(workspace, &mut out);
                 Ok(())
             })
         })
-    })
+    }
+
+    /// Attention of several sequences over cache planes, as [`Device::decode`](crate::device::Device::decode) has it.
+    pub(super) fn decode(
+        self,
+        generation: Generation,
+        kernel: &DecodeKernel<'_, EmulatedPlane>,
+        out: &mut [f32],
+    ) -> Result<(), DeviceError> {
+        let (layout, out) = (kernel.key_layout, Mutex::new(out));
+        let is_fp8 = layout.dtype == StorageDtype::Fp8;
+        self.threads.each(kernel.sequences.len(), |number| {
+            let sequence = &kernel.sequences[number];
+            let blocks = kernel.blocks_of(sequence);
+            let (value, value_dequant) = match &kernel.values {
+                Values::Plane { layout, plane, dequant } => {
+                    (Rows::of_plane(plane, layout, layout.dim, blocks), *dequant)
+                }
+                Values::KeyPrefix { dim } => {
+                    (Rows::of_plane(kernel.key, layout, *dim, blocks), kernel.key_dequant)
+                }
+            };
+            let attention = Attention {
+                generation,
+                table: table(generation),
+                q: kernel.q,
+                num_heads: kernel.num_heads,
+                first_token: sequence.first_token,
+                tokens: sequence.tokens,
+                context_tokens: sequence.context_tokens,
+                key: Rows::of_plane(kernel.key, layout, layout.dim, blocks),
+                value,
+                key_dequant: kernel.key_dequant,
+                value_dequant,
+                fp8: is_fp8.then_some((kernel.query_scale, kernel.prob)),
+                modifiers: &kernel.modifiers,
+            };
+            self.attend(&attention, kernel.sequences.len(), &out)
+        })
+    }
+
+    /// Attention of one sequence, as [`Device::prefill`](crate::device::Device::prefill) has it, over keys and values that
+    /// are quantized where they are to be.
+    pub(super) fn prefill(
+        self,
+        generation: Generation,
+        kernel: &PrefillKernel<'_>,
+        (k, v): (Elements<'_>, Elements<'_>),
+        out: &mut [f32],
+    ) -> Result<(), DeviceError> {
+        static ONE: HeadScales = HeadScales::One(1.0);
+        let attention = Attention {
+            generation,
+            table: table(generation),
+            q: kernel.q,
+            num_heads: kernel.num_heads,
+            first_token: 0,
+            tokens: kernel.q.len() / (kernel.num_heads * kernel.dim),
+            context_tokens: kernel.k.len() / (kernel.num_kv_heads * kernel.dim),
+            key: Rows::of_tensor(k, kernel.num_kv_heads, kernel.dim),
+            value: Rows::of_tensor(v, kernel.num_kv_heads, kernel.value_dim),
+            key_dequant: kernel.fp8.map_or(&ONE, |fp8| fp8.key.1),
+            value_dequant: kernel.fp8.map_or(&ONE, |fp8| fp8.value.1),
+            fp8: kernel.fp8.map(|fp8| (fp8.query_scale, fp8.prob)),
+            modifiers: &kernel.modifiers,
+        };
+        self.attend(&attention, 1, &Mutex::new(out))
+    }
 }

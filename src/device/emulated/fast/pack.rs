@@ -15,8 +15,10 @@ pub(super) const COLUMNS: usize = 64;
 pub(super) struct Tile<'a, T> {
     /// Equally long.
     pub(super) now: [&'a [T]; TILE_KEYS],
+    /// How many there are; those behind are zero.
+    pub(super) used: usize,
     /// Those of the next tile, to ask for on the way.
-    pub(super) next: [&'a [T]; TILE_KEYS],
+    pub(super) next: Option<[&'a [T]; TILE_KEYS]>,
 }
 
 /// The bfloat16 word of each code; every e4m3 value has one.
@@ -54,11 +56,16 @@ fn cell<L: Lanes>(first: u16, second: impl FnOnce() -> u16) -> u32 {
 
 /// The steps of a key panel for some of the elements, from an even one on, element by element.
 #[inline(always)]
-pub(super) fn keys<L: Lanes>(word: impl Fn(usize, usize) -> u16, elements: Range<usize>, panel: &mut [Step]) {
+pub(super) fn keys<L: Lanes>(
+    word: impl Fn(usize, usize) -> u16,
+    used: usize,
+    elements: Range<usize>,
+    panel: &mut [Step],
+) {
     let per_step = if L::PAIRS { 2 } else { 1 };
     for d in elements.clone().step_by(per_step) {
         let lines = &mut panel[d / per_step];
-        for n in 0..TILE_KEYS {
+        for n in 0..used {
             let second = || if d + 1 < elements.end { word(n, d + 1) } else { 0 };
             lines[n / 16].0[n % 16] = cell::<L>(word(n, d), second);
         }
@@ -69,6 +76,7 @@ pub(super) fn keys<L: Lanes>(word: impl Fn(usize, usize) -> u16, elements: Range
 #[inline(always)]
 pub(super) fn values<L: Lanes>(
     word: impl Fn(usize, usize) -> u16,
+    used: usize,
     first: usize,
     dim: usize,
     panel: &mut [Step],
@@ -76,11 +84,12 @@ pub(super) fn values<L: Lanes>(
     let per_step = if L::PAIRS { 2 } else { 1 };
     let panels = panel.chunks_exact_mut(TILE_KEYS / per_step).skip(first / COLUMNS);
     for (first, panel) in (first..dim).step_by(COLUMNS).zip(panels) {
-        for (step, lines) in panel.iter_mut().enumerate() {
+        for (step, lines) in panel.iter_mut().enumerate().take(used.div_ceil(per_step)) {
             let n = step * per_step;
             *lines = [Line::ZERO; 4];
-            for d in first..dim.min(first + COLUMNS) {
-                let (line, lane) = L::place(d - first);
+            let columns = COLUMNS.min(dim - first);
+            for d in first..first + columns {
+                let (line, lane) = L::place(d - first, L::lines(columns));
                 lines[line].0[lane] = cell::<L>(word(n, d), || word(n + 1, d));
             }
         }

@@ -1,4 +1,4 @@
-//! The rows of a plane that a sequence's tokens are in.
+//! The rows that a sequence's tokens are in.
 
 use half::bf16;
 use half::slice::HalfFloatSliceExt;
@@ -9,18 +9,35 @@ use super::workspace::take;
 use crate::device::PlaneLayout;
 use crate::device::emulated::EmulatedPlane;
 
-/// Keys or values of a sequence.
-#[derive(Clone, Copy)]
-pub(super) struct PlaneRows<'a> {
-    pub(super) plane: &'a EmulatedPlane,
-    pub(super) layout: &'a PlaneLayout,
-    /// Elements of a head that are used, from the first.
-    pub(super) dim: usize,
-    pub(super) blocks: &'a [usize],
+/// The elements of keys or values.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) enum Elements<'a> {
+    Codes(&'a [u8]),
+    Words(&'a [bf16]),
+    /// bfloat16 values, widened.
+    Floats(&'a [f32]),
 }
 
-/// Where the rows of a tile start in the plane; `None` behind the last token.
-pub(super) type Starts = [Option<usize>; TILE_KEYS];
+/// Keys or values of a sequence: rows of heads, in the blocks of a plane or in a tensor.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows<'a> {
+    elements: Elements<'a>,
+    pub(super) heads: usize,
+    /// Elements of a head, and how many of them are used, from the first.
+    head_dim: usize,
+    pub(super) dim: usize,
+    blocks: &'a [usize],
+    block_size_tokens: usize,
+}
+
+/// Where the tokens of a tile are: their slots, of those that there are.
+pub(super) struct Slots {
+    at: [usize; TILE_KEYS],
+    used: usize,
+}
+
+/// Bytes of a cache line.
+const LINE_BYTES: usize = 64;
 
 /// Buffers that packing needs.
 pub(super) struct PackBuffers<'a> {
@@ -36,75 +53,88 @@ pub(super) enum Side {
     Values,
 }
 
-impl PlaneRows<'_> {
+impl<'a> Rows<'a> {
+    /// The first `dim` elements of each head, of the tokens in these blocks in order.
+    pub(super) fn of_plane(
+        plane: &'a EmulatedPlane,
+        layout: &PlaneLayout,
+        dim: usize,
+        blocks: &'a [usize],
+    ) -> Self {
+        let elements = match plane {
+            EmulatedPlane::Fp8(codes) => Elements::Codes(codes),
+            EmulatedPlane::Bf16(values) => Elements::Words(values),
+            EmulatedPlane::F32(values) => Elements::Floats(values),
+        };
+        let block_size_tokens = layout.block_size_tokens;
+        Self { elements, heads: layout.heads, head_dim: layout.dim, dim, blocks, block_size_tokens }
+    }
+
+    /// A tensor `[tokens, heads, dim]`: one block without an end.
+    pub(super) fn of_tensor(elements: Elements<'a>, heads: usize, dim: usize) -> Self {
+        Self { elements, heads, head_dim: dim, dim, blocks: &[0], block_size_tokens: usize::MAX }
+    }
+
     /// Of the tokens from `first` up to `end`, as many as fit a tile.
-    pub(super) fn starts(&self, first: usize, end: usize) -> Starts {
-        let size = self.layout.block_size_tokens;
-        let mut starts = [None; TILE_KEYS];
+    #[inline]
+    pub(super) fn slots(&self, first: usize, end: usize) -> Slots {
+        let size = self.block_size_tokens;
+        let mut at = [0; TILE_KEYS];
         let mut token = first;
         let last = end.min(first + TILE_KEYS);
         while token < last {
             // A run within a block.
             let (block, offset) = (self.blocks[token / size], token % size);
             let run = (size - offset).min(last - token);
-            for i in 0..run {
-                starts[token - first + i] = Some((block * size + offset + i) * self.layout.row());
-            }
+            let slots = &mut at[token - first..][..run];
+            slots.iter_mut().enumerate().for_each(|(i, slot)| *slot = block * size + offset + i);
             token += run;
         }
-        starts
+        Slots { at, used: last.saturating_sub(first) }
     }
 
-    /// Packs a tile of a head, and asks for the next one.
+    /// Packs the tokens of a tile, of one head, and asks for those of the next tile. Returns how many there are; a panel
+    /// of keys has more columns, one of values more steps, up to 64, which hold anything.
     #[inline(always)]
     pub(super) fn pack<L: Lanes>(
         &self,
         l: L,
         table: &CodeTable,
         side: Side,
-        (starts, next, head): (&Starts, &Starts, usize),
+        (slots, next, head): (&Slots, &Slots, usize),
         buffers: &mut PackBuffers<'_>,
         panel: &mut [Step],
-    ) {
-        let (dim, offset) = (self.dim, head * self.layout.dim);
-        match self.plane {
-            EmulatedPlane::Fp8(codes) => {
-                let none = &buffers.no_codes[..dim];
-                let rows = Tile {
-                    now: gather(codes, starts, offset, none),
-                    next: gather(codes, next, offset, none),
-                };
+    ) -> usize {
+        let (dim, row, offset) = (self.dim, self.heads * self.head_dim, head * self.head_dim);
+        match self.elements {
+            Elements::Codes(codes) => {
+                let place = (row, offset, &buffers.no_codes[..dim]);
+                let rows = tile(codes, slots, next, place);
                 match side {
                     Side::Keys => l.pack_key_codes(table, &rows, dim, panel),
                     Side::Values => l.pack_value_codes(table, &rows, dim, panel),
                 }
             }
-            EmulatedPlane::Bf16(values) => {
-                let (words, none) = (values.reinterpret_cast(), &buffers.no_words[..dim]);
-                let rows = Tile {
-                    now: gather(words, starts, offset, none),
-                    next: gather(words, next, offset, none),
-                };
-                pack_words(l, side, &rows, dim, panel);
+            Elements::Words(values) => {
+                let place = (row, offset, &buffers.no_words[..dim]);
+                pack_words(l, side, &tile(values.reinterpret_cast(), slots, next, place), dim, panel);
             }
-            EmulatedPlane::F32(values) => {
+            Elements::Floats(values) => {
                 let narrowed = take(buffers.narrowed, TILE_KEYS * dim, 0);
-                for (row, start) in narrowed.chunks_exact_mut(dim).zip(starts) {
-                    match start {
-                        Some(start) => {
-                            let from = &values[start + offset..start + offset + dim];
-                            // These are bfloat16 values.
-                            row.iter_mut().zip(from).for_each(|(to, v)| *to = bf16::from_f32(*v).to_bits());
-                        }
-                        None => row.fill(0),
-                    }
+                for (to, slot) in narrowed.chunks_exact_mut(dim).zip(&slots.at[..slots.used]) {
+                    let from = &values[slot * row + offset..][..dim];
+                    // These are bfloat16 values.
+                    to.iter_mut().zip(from).for_each(|(to, v)| *to = bf16::from_f32(*v).to_bits());
                 }
-                let mut now = [&[][..]; TILE_KEYS];
-                now.iter_mut().zip(narrowed.chunks_exact(dim)).for_each(|(row, from)| *row = from);
-                let rows = Tile { now, next: now };
-                pack_words(l, side, &rows, dim, panel);
+                let mut now = [&buffers.no_words[..dim]; TILE_KEYS];
+                now[..slots.used]
+                    .iter_mut()
+                    .zip(narrowed.chunks_exact(dim))
+                    .for_each(|(row, from)| *row = from);
+                pack_words(l, side, &Tile { now, used: slots.used, next: None }, dim, panel);
             }
         }
+        slots.used
     }
 }
 
@@ -116,13 +146,22 @@ fn pack_words<L: Lanes>(l: L, side: Side, rows: &Tile<'_, u16>, dim: usize, pane
     }
 }
 
+/// The rows of a tile, and those of the next one where a row is long: short ones lie close together, and the hardware sees
+/// them coming. `none` stands where there is no row.
 #[inline(always)]
-fn gather<'a, T>(plane: &'a [T], starts: &Starts, offset: usize, none: &'a [T]) -> [&'a [T]; TILE_KEYS] {
-    let mut rows = [none; TILE_KEYS];
-    for (row, start) in rows.iter_mut().zip(starts) {
-        if let Some(start) = start {
-            *row = &plane[start + offset..][..none.len()];
+fn tile<'a, T>(
+    elements: &'a [T],
+    slots: &Slots,
+    next: &Slots,
+    (row, offset, none): (usize, usize, &'a [T]),
+) -> Tile<'a, T> {
+    let gather = |slots: &Slots| {
+        let mut rows = [none; TILE_KEYS];
+        for (to, slot) in rows.iter_mut().zip(&slots.at[..slots.used]) {
+            *to = &elements[slot * row + offset..][..none.len()];
         }
-    }
-    rows
+        rows
+    };
+    let next = (size_of_val(none) >= LINE_BYTES).then(|| gather(next));
+    Tile { now: gather(slots), used: slots.used, next }
 }

@@ -68,7 +68,7 @@ pub(super) fn softmax<L: Lanes>(
         l.store(score, scratch);
         max = l.max(score, max);
     }
-    let max = floats(l, max).into_iter().fold(sink.unwrap_or(f32::NEG_INFINITY), f32::max);
+    let max = l.largest(max).max(sink.unwrap_or(f32::NEG_INFINITY));
     let (maxes, zero) = (l.splat(max), l.splat(0.0));
     let mut sum = zero;
     for (number, (row, scratch)) in row.chunks_exact_mut(width).zip(scratch.iter()).enumerate() {
@@ -88,13 +88,7 @@ pub(super) fn softmax<L: Lanes>(
         };
         l.store_cells(rounded, row);
     }
-    let mut sums = floats(l, sum);
-    for half in [8, 4, 2, 1] {
-        for i in 0..half {
-            sums[i] += sums[i + half];
-        }
-    }
-    sums[0] + sink.map_or(0.0, |sink| libm::expf(sink - max))
+    l.total(sum) + sink.map_or(0.0, |sink| libm::expf(sink - max))
 }
 
 /// 0 to 15.
@@ -107,13 +101,6 @@ const COUNT: Line = {
     }
     Line(count)
 };
-
-#[inline(always)]
-fn floats<L: Lanes>(l: L, v: L::V) -> [f32; 16] {
-    let mut line = Line::ZERO;
-    l.store(v, &mut line);
-    line.floats()
-}
 
 #[inline(never)]
 fn cap_line(line: &mut Line, cap: f32) {

@@ -1,4 +1,4 @@
-//! Memory that decodes reuse: each thread has its own, which grows to the largest task and stays.
+//! Memory that computations use again: each thread has its own, which grows to the largest task and stays.
 
 use std::cell::RefCell;
 
@@ -7,7 +7,7 @@ use super::lanes::{Line, Step};
 /// Buffers of a task. None is cleared between tasks.
 #[derive(Default)]
 pub(super) struct Workspace {
-    /// Query rows as they come, their codes, and their bfloat16 words, whole cells a row.
+    /// Query rows as they come, their codes, and their bfloat16 words.
     pub(super) query: Vec<half::bf16>,
     pub(super) codes: Vec<u8>,
     pub(super) words: Vec<u16>,
@@ -27,6 +27,8 @@ pub(super) struct Workspace {
     pub(super) accumulators: Vec<Line>,
     /// Results, row by row.
     pub(super) out: Vec<f32>,
+    /// Results of a projection, bfloat16 words, row by row.
+    pub(super) projected: Vec<u16>,
     /// Rows of a float32 cache as bfloat16 words.
     pub(super) narrowed: Vec<u16>,
     /// What stands where a tile has no key.

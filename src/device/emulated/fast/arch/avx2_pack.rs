@@ -69,8 +69,8 @@ fn eight_words(from: &[u16]) -> __m128i {
 pub(super) fn key_codes(_: Avx2, table: &CodeTable, tile: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
     let element = |n: usize, d: usize| table.words[usize::from(tile.now[n][d])];
     let whole = dim / 8 * 8;
-    pack::keys::<Avx2>(element, whole..dim, panel);
-    for (eighth, rows) in tile.now.as_chunks::<8>().0.iter().enumerate() {
+    pack::keys::<Avx2>(element, tile.used, whole..dim, panel);
+    for (eighth, rows) in tile.now.as_chunks::<8>().0.iter().enumerate().take(tile.used.div_ceil(8)) {
         for at in (0..whole).step_by(8) {
             let mut r = [_mm_setzero_si128(); 8];
             for (r, row) in r.iter_mut().zip(rows) {
@@ -90,7 +90,7 @@ pub(super) fn key_codes(_: Avx2, table: &CodeTable, tile: &Tile<'_, u8>, dim: us
             ];
             for (i, pair) in columns.into_iter().enumerate() {
                 if is_special(pair, table) {
-                    return pack::keys::<Avx2>(element, 0..dim, panel);
+                    return pack::keys::<Avx2>(element, tile.used, 0..dim, panel);
                 }
                 let d = at + 2 * i;
                 put(&mut panel[d][eighth / 2], eighth % 2, decode(pair));
@@ -105,8 +105,8 @@ pub(super) fn key_codes(_: Avx2, table: &CodeTable, tile: &Tile<'_, u8>, dim: us
 #[target_feature(enable = "avx2")]
 pub(super) fn key_words(_: Avx2, tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
     let whole = dim / 8 * 8;
-    pack::keys::<Avx2>(|n, d| tile.now[n][d], whole..dim, panel);
-    for (eighth, rows) in tile.now.as_chunks::<8>().0.iter().enumerate() {
+    pack::keys::<Avx2>(|n, d| tile.now[n][d], tile.used, whole..dim, panel);
+    for (eighth, rows) in tile.now.as_chunks::<8>().0.iter().enumerate().take(tile.used.div_ceil(8)) {
         for at in (0..whole).step_by(8) {
             let mut r = [_mm_setzero_si128(); 8];
             for (r, row) in r.iter_mut().zip(rows) {
@@ -141,14 +141,14 @@ pub(super) fn key_words(_: Avx2, tile: &Tile<'_, u16>, dim: usize, panel: &mut [
 pub(super) fn value_codes(_: Avx2, table: &CodeTable, tile: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
     let element = |n: usize, d: usize| table.words[usize::from(tile.now[n][d])];
     let whole = dim / COLUMNS * COLUMNS;
-    pack::values::<Avx2>(element, whole, dim, panel);
+    pack::values::<Avx2>(element, tile.used, whole, dim, panel);
     for at in (0..whole).step_by(COLUMNS) {
-        for (n, row) in tile.now.iter().enumerate() {
+        for (n, row) in tile.now.iter().enumerate().take(tile.used) {
             prefetch::values(tile, n, at);
             for (i, codes) in row[at..at + COLUMNS].as_chunks::<8>().0.iter().enumerate() {
                 let codes = eight_bytes(codes);
                 if is_special(codes, table) {
-                    return pack::values::<Avx2>(element, 0, dim, panel);
+                    return pack::values::<Avx2>(element, tile.used, 0, dim, panel);
                 }
                 put(&mut panel[at + n][i / 2], i % 2, decode(codes));
             }
@@ -161,9 +161,9 @@ pub(super) fn value_codes(_: Avx2, table: &CodeTable, tile: &Tile<'_, u8>, dim: 
 #[target_feature(enable = "avx2")]
 pub(super) fn value_words(_: Avx2, tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
     let whole = dim / COLUMNS * COLUMNS;
-    pack::values::<Avx2>(|n, d| tile.now[n][d], whole, dim, panel);
+    pack::values::<Avx2>(|n, d| tile.now[n][d], tile.used, whole, dim, panel);
     for (at, panel) in (0..whole).step_by(COLUMNS).zip(panel.chunks_exact_mut(TILE_KEYS)) {
-        for (n, (lines, row)) in panel.iter_mut().zip(&tile.now).enumerate() {
+        for (n, (lines, row)) in panel.iter_mut().zip(&tile.now).enumerate().take(tile.used) {
             prefetch::values(tile, n, at);
             for (i, words) in row[at..at + COLUMNS].as_chunks::<8>().0.iter().enumerate() {
                 put(&mut lines[i / 2], i % 2, widen(eight_words(words)));

@@ -94,6 +94,24 @@ impl<const PAIRS: bool> Lanes for Avx512<PAIRS> {
     }
 
     #[inline(always)]
+    fn largest(self, v: __m512) -> f32 {
+        // SAFETY: registers only; `self` proves AVX-512F.
+        unsafe { _mm512_reduce_max_ps(v) }
+    }
+
+    #[inline(always)]
+    fn total(self, v: __m512) -> f32 {
+        // SAFETY: these SSE3, AVX, AVX-512 F and DQ instructions touch registers only; `self` proves that the machine has
+        // them.
+        unsafe {
+            let eight = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps::<1>(v));
+            let four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps::<1>(eight));
+            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
+        }
+    }
+
+    #[inline(always)]
     fn mul_acc(self, acc: __m512, a: __m512, b: __m512) -> __m512 {
         if PAIRS {
             // SAFETY: registers only, of equal size and with any bits valid; where `PAIRS`, `self` proves AVX512-BF16.
@@ -150,6 +168,16 @@ impl<const PAIRS: bool> Lanes for Avx512<PAIRS> {
             let cells: &mut [u32; 16] = (&mut cells[..16]).try_into().expect("16 cells");
             // SAFETY: the array is ours alone and has the 64 bytes that the store writes; `self` proves AVX-512F.
             unsafe { _mm512_storeu_ps(cells.as_mut_ptr().cast(), v) }
+        }
+    }
+
+    #[inline(always)]
+    fn store_words(self, v: __m512, words: &mut [u16]) {
+        let words: &mut [u16; 16] = (&mut words[..16]).try_into().expect("16 words");
+        // SAFETY: the array is ours alone and has the 32 bytes that the store writes; `self` proves AVX2 and AVX-512F.
+        unsafe {
+            let high = _mm512_srli_epi32::<16>(_mm512_castps_si512(v));
+            _mm256_storeu_si256(words.as_mut_ptr().cast(), _mm512_cvtepi32_epi16(high));
         }
     }
 

@@ -86,6 +86,16 @@ unsafe fn load_rows(rows: &[*const u8; 16], at: usize) -> [__m512i; 4] {
     out
 }
 
+/// Pointers to rows of `dim` elements. (Not `map`: it calls its closure, for that has the instruction set and `map` has not.)
+#[inline(always)]
+fn pointers<T>(rows: &[&[T]; 16], dim: usize) -> [*const u8; 16] {
+    let mut pointers = [std::ptr::null(); 16];
+    for (to, row) in pointers.iter_mut().zip(rows) {
+        *to = row[..dim].as_ptr().cast();
+    }
+    pointers
+}
+
 /// Pointers to sixteen rows whose bytes from `at` on, `len` of them, are copied to `tail` and padded with zeros.
 #[inline]
 fn pad<'a, T: Copy>(
@@ -127,8 +137,8 @@ pub(super) fn key_codes<const PAIRS: bool>(
 ) {
     let words = Words::new(table);
     let panel = &mut panel[..if PAIRS { dim.div_ceil(2) } else { dim }];
-    for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate() {
-        let from = rows.map(|row| row[..dim].as_ptr());
+    for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate().take(tile.used.div_ceil(16)) {
+        let from = pointers(rows, dim);
         for at in (0..dim / 16 * 16).step_by(16) {
             prefetch::keys::<_, 4>(tile, line * (dim / 16) + at / 16);
             // SAFETY: each row has `dim` bytes, and `at + 16` is no more.
@@ -169,8 +179,8 @@ fn word_columns([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
 pub(super) fn key_words<const PAIRS: bool>(tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
     let panel = &mut panel[..if PAIRS { dim.div_ceil(2) } else { dim }];
-    for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate() {
-        let from = rows.map(|row| row[..dim].as_ptr().cast());
+    for (line, rows) in tile.now.as_chunks::<16>().0.iter().enumerate().take(tile.used.div_ceil(16)) {
+        let from = pointers(rows, dim);
         for at in (0..dim / 8 * 8).step_by(8) {
             prefetch::keys::<_, 4>(tile, line * (dim / 8) + at / 8);
             // SAFETY: each row has `dim` words, and `at + 8` is no more.
@@ -205,7 +215,7 @@ pub(super) fn value_codes<const PAIRS: bool>(
     let steps = if PAIRS { TILE_KEYS / 2 } else { TILE_KEYS };
     for (at, panel) in (0..dim).step_by(COLUMNS).zip(panel.chunks_exact_mut(steps)) {
         let kept = u64::MAX >> (64 - (dim - at).min(64));
-        for (pair, rows) in tile.now.as_chunks::<2>().0.iter().enumerate() {
+        for (pair, rows) in tile.now.as_chunks::<2>().0.iter().enumerate().take(tile.used.div_ceil(2)) {
             let load = |row: &[u8]| {
                 // SAFETY: the mask keeps the load within the row.
                 unsafe { _mm512_maskz_loadu_epi8(kept, row[at..dim].as_ptr().cast()) }
@@ -213,6 +223,16 @@ pub(super) fn value_codes<const PAIRS: bool>(
             let (even, odd) = (load(rows[0]), load(rows[1]));
             prefetch::values(tile, 2 * pair, at);
             prefetch::values(tile, 2 * pair + 1, at);
+            if dim - at <= COLUMNS / 2 {
+                // Eight columns to each 128-bit lane.
+                let spread =
+                    |codes| _mm512_permutexvar_epi64(_mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0), codes);
+                let lines = words.decode(_mm512_unpacklo_epi8(spread(even), spread(odd)));
+                for (line, pairs) in lines.into_iter().enumerate() {
+                    put::<PAIRS>(panel, pair, line, pairs);
+                }
+                continue;
+            }
             // Pairs of codes, in groups of four columns after two unpackings.
             let [l0, l1] = words.decode(_mm512_unpacklo_epi8(even, odd));
             let [l2, l3] = words.decode(_mm512_unpackhi_epi8(even, odd));
@@ -230,7 +250,7 @@ pub(super) fn value_words<const PAIRS: bool>(tile: &Tile<'_, u16>, dim: usize, p
     let steps = if PAIRS { TILE_KEYS / 2 } else { TILE_KEYS };
     for (at, panel) in (0..dim).step_by(COLUMNS).zip(panel.chunks_exact_mut(steps)) {
         let kept = u64::MAX >> (64 - (dim - at).min(64));
-        for (pair, rows) in tile.now.as_chunks::<2>().0.iter().enumerate() {
+        for (pair, rows) in tile.now.as_chunks::<2>().0.iter().enumerate().take(tile.used.div_ceil(2)) {
             let load = |row: &[u16]| {
                 let row = &row[at..dim];
                 let upper = row.get(32..).unwrap_or_default();
@@ -241,6 +261,9 @@ pub(super) fn value_words<const PAIRS: bool>(tile: &Tile<'_, u16>, dim: usize, p
                         _mm512_maskz_loadu_epi16((kept >> 32) as u32, upper.as_ptr().cast()),
                     )
                 };
+                if dim - at <= COLUMNS / 2 {
+                    return (x, y);
+                }
                 // The lower and the upper eight words of each sixteen columns.
                 (_mm512_shuffle_i64x2::<0b10_00_10_00>(x, y), _mm512_shuffle_i64x2::<0b11_01_11_01>(x, y))
             };
@@ -253,7 +276,8 @@ pub(super) fn value_words<const PAIRS: bool>(tile: &Tile<'_, u16>, dim: usize, p
                 _mm512_unpacklo_epi16(even.1, odd.1),
                 _mm512_unpackhi_epi16(even.1, odd.1),
             ];
-            for (line, pairs) in lines.into_iter().enumerate() {
+            let lines = lines.into_iter().take(if dim - at <= COLUMNS / 2 { 2 } else { 4 });
+            for (line, pairs) in lines.enumerate() {
                 put::<PAIRS>(panel, pair, line, pairs);
             }
         }

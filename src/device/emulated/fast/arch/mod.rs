@@ -22,6 +22,7 @@ use avx512::Avx512;
 use portable::Portable;
 
 use super::lanes::{Lanes, Line};
+use super::project::Projection;
 use super::softmax;
 use super::task::Task;
 use super::workspace::Workspace;
@@ -29,8 +30,10 @@ use crate::fp8::Isa;
 
 /// What runs on an instruction set, compiled for it.
 pub(super) enum Work<'w, 'k> {
-    /// A task of a decode.
+    /// A task of attention.
     Task(&'w Task<'k>, &'w mut Workspace),
+    /// A task of a projection.
+    Project(&'w Projection<'k>, &'w mut Workspace),
     /// One operation on each number.
     Map(&'w mut [f32], Operation),
 }
@@ -48,6 +51,7 @@ impl Work<'_, '_> {
     fn run<L: Lanes>(self, l: L) {
         match self {
             Self::Task(task, workspace) => task.run(l, workspace),
+            Self::Project(task, workspace) => task.run(l, workspace),
             Self::Map(numbers, operation) => {
                 for numbers in numbers.chunks_mut(16) {
                     let mut line = Line::ZERO;
@@ -114,17 +118,8 @@ impl Backend {
         backends
     }
 
-    /// Runs a task.
-    pub(super) fn run(self, task: &Task<'_>, workspace: &mut Workspace) {
-        self.work(Work::Task(task, workspace));
-    }
-
-    /// One operation on each number.
-    pub(super) fn map(self, numbers: &mut [f32], operation: Operation) {
-        self.work(Work::Map(numbers, operation));
-    }
-
-    fn work(self, work: Work<'_, '_>) {
+    /// Runs work.
+    pub(super) fn work(self, work: Work<'_, '_>) {
         match self {
             Self::Portable(portable) => work.run(portable),
             #[cfg(target_arch = "x86_64")]

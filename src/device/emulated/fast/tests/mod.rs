@@ -4,12 +4,16 @@
 //! the rounding of the sum of the probabilities alone. With normal numbers a score may fall on the other side of a
 //! bfloat16 rounding, or a probability on the other side of an FP8 rounding.
 
+mod prefill;
+mod project;
+
 use half::bf16;
 use proptest::prelude::*;
 
-use super::arch::{Backend, Operation};
-use super::decode_on;
+use super::Runner;
+use super::arch::{Backend, Operation, Work};
 use crate::Generation;
+use crate::device::emulated::threads::Threads;
 use crate::device::emulated::{Emulated, Mode};
 use crate::device::{
     DecodeKernel, DecodeSequence, Device, HeadScales, Modifiers, PlaneLayout, QueryScale, StorageDtype,
@@ -192,7 +196,9 @@ impl Case {
             .into_iter()
             .map(|backend| {
                 let mut out = vec![f32::NAN; expected.len()];
-                decode_on(backend, self.generation, &kernel, &mut out).unwrap();
+                Runner { backend, threads: Threads::Pool }
+                    .decode(self.generation, &kernel, &mut out)
+                    .unwrap();
                 (backend, out)
             })
             .collect();
@@ -320,7 +326,7 @@ proptest! {
 /// An operation of the softmax on a backend.
 fn map(backend: Backend, numbers: &[f32], operation: Operation) -> Vec<f32> {
     let mut numbers = numbers.to_vec();
-    backend.map(&mut numbers, operation);
+    backend.work(Work::Map(&mut numbers, operation));
     numbers
 }
 
