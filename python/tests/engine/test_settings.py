@@ -8,12 +8,22 @@ import pytest
 
 from gaudi_kv import OptionError
 from gaudi_kv.vllm import register
+from gaudi_kv.vllm.guard import check_platform
 from gaudi_kv.vllm.settings import Settings, is_fp8, is_requested
 
 
 def test_the_entry_point_is_there() -> None:
     (point,) = (point for point in entry_points(group="vllm.platform_plugins") if point.name == "gaudi_kv")
     assert point.load() is register
+
+
+def test_a_guard_is_among_the_plugins_that_every_process_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = entry_points(group="vllm.general_plugins")
+    (point,) = (point for point in points if point.name == "gaudi_kv_emulation")
+    guard = point.load()
+    assert guard is check_platform
+    monkeypatch.delenv("GAUDI_KV_EMULATE", raising=False)
+    guard()
 
 
 def test_nothing_is_registered_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
