@@ -89,8 +89,12 @@ fn of_attention(error: &AttentionError) -> &'static str {
 
 fn of_cache(error: &CacheError) -> &'static str {
     match error {
-        CacheError::NoScales { .. } | CacheError::OtherDevice { .. } | CacheError::Generation { .. } => DEVICE,
-        CacheError::ScaleHeads { .. } | CacheError::ScaleValue { .. } | CacheError::Fingerprint { .. } => SCALE,
+        CacheError::NoScales { .. } | CacheError::OtherDevice { .. } | CacheError::Generation { .. } => {
+            DEVICE
+        }
+        CacheError::ScaleHeads { .. } | CacheError::ScaleValue { .. } | CacheError::Fingerprint { .. } => {
+            SCALE
+        }
         CacheError::Dtype { .. } => DTYPE,
         CacheError::Device(error) => of_device(error),
         CacheError::BlockSize(_)

@@ -40,9 +40,7 @@ pub(crate) struct Imported {
 impl Imported {
     /// # Errors
     /// A generation or a storage type is not known.
-    pub(crate) fn of(
-        (generation_name, fingerprint, planes): Image,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn of((generation_name, fingerprint, planes): Image) -> Result<Self, Failure> {
         let plane = |(dtype, block_size, heads, dim, bytes): Plane<PyBackedBytes>| {
             Ok((storage_dtype(&dtype)?, [block_size, heads, dim], bytes))
         };
