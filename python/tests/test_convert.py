@@ -72,3 +72,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
     assert (target / "letters.txt").read_text() == "kept"
     (target / "letters.txt").unlink()
     assert gaudi_kv.convert(source, target, to="gaudi2", force=True)["outcome"] == "converted"
+    # A model is replaced where that is asked for, and only then.
+    with pytest.raises(gaudi_kv.OptionError, match="converted"):
+        gaudi_kv.convert(source, target, to="gaudi2")
+    done = gaudi_kv.convert(source, target, to="gaudi2", factor="exact", sync=True, force=True)
+    assert (done["outcome"], done["factor"]) == ("converted", "exact")
