@@ -8,8 +8,10 @@ The package needs neither torch nor NumPy to be imported.
 """
 
 from gaudi_kv._attention import AttentionOptions, MhaAttention, MlaAttention
+from gaudi_kv._blocks import BlockImage, PlaneImage
 from gaudi_kv._caches import MhaCache, MlaCache
 from gaudi_kv._codecs import RerangeCounts, dequant_fp8, quant_fp8, rerange, round_bf16
+from gaudi_kv._convert import Conversion, convert
 from gaudi_kv._errors import (
     DeviceError,
     DtypeError,
@@ -26,6 +28,8 @@ from gaudi_kv._scales import LayerScales, Scale
 __all__ = [
     "AttentionOptions",
     "Batch",
+    "BlockImage",
+    "Conversion",
     "Device",
     "DeviceError",
     "DtypeError",
@@ -38,12 +42,14 @@ __all__ = [
     "MlaCache",
     "ModelError",
     "OptionError",
+    "PlaneImage",
     "RerangeCounts",
     "Scale",
     "ScaleError",
     "ShapeError",
     "__version__",
     "check",
+    "convert",
     "dequant_fp8",
     "inspect",
     "installed_generation",

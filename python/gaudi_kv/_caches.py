@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from gaudi_kv import _native
 from gaudi_kv._arrays import Array, empty
+from gaudi_kv._blocks import BlockImage
 from gaudi_kv._scales import Scale, plane_scale
 
 __all__ = ["MhaCache", "MlaCache"]
@@ -45,6 +46,29 @@ class _Cache:
         Raises `ShapeError` where a block is outside the cache; nothing is copied then.
         """
         self._inner.copy_blocks(list(pairs))
+
+    @property
+    def fingerprint(self) -> int:
+        """A hash of generation, storage type, block size, shape and scales.
+
+        Equal where the same bytes mean the same values, so a part of the key under which blocks may be shared.
+        """
+        return self._inner.fingerprint
+
+    def export_block(self, block: int) -> BlockImage:
+        """One block with all that its bytes mean: to swap it out, or to move it to another cache.
+
+        Raises `ShapeError` where the block is outside the cache.
+        """
+        return BlockImage._of(self._inner.export_block(block))
+
+    def import_block(self, block: int, image: BlockImage) -> None:
+        """Overwrites a block with one that was exported from a cache like this one.
+
+        Raises `DeviceError` where it was stored by another generation, `DtypeError` as another type, `ShapeError` in another
+        shape or where the block is outside the cache, `ScaleError` with other scales; nothing is written then.
+        """
+        self._inner.import_block(block, image._parts())
 
 
 def _is_fp8(kv_cache_dtype: str) -> bool:

@@ -16,11 +16,11 @@ class GaudiKvError(Exception):
 
 
 class ModelError(GaudiKvError):
-    """A model folder, or a file of activations, cannot be read or is not what it should be."""
+    """A model folder, or a file of activations, cannot be read or written or is not what it should be."""
 
 
 class OptionError(GaudiKvError, ValueError):
-    """An option is not known, or does not take this value."""
+    """An option is not known, or does not take this value; a destination is refused."""
 
 
 class DtypeError(GaudiKvError, TypeError):
@@ -32,8 +32,8 @@ class ShapeError(GaudiKvError, ValueError):
 
 
 class ScaleError(GaudiKvError, ValueError):
-    """A scale is missing, is not finite and positive, or has another number of heads."""
+    """A scale is missing, is not finite and positive, has another number of heads, or is not a block's."""
 
 
 class DeviceError(GaudiKvError, RuntimeError):
-    """The device cannot do it: a cache of another generation, no memory, no threads."""
+    """The device cannot do it: a cache or a block of another generation, no memory, no threads."""

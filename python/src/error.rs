@@ -4,8 +4,10 @@ use gaudi_kv::attention::AttentionError;
 use gaudi_kv::cache::CacheError;
 use gaudi_kv::check::CheckError;
 use gaudi_kv::checkpoint::CheckpointError;
+use gaudi_kv::convert::ConvertError;
 use gaudi_kv::device::DeviceError;
 use gaudi_kv::fp8::Fp8Error;
+use gaudi_kv::rewrite::RewriteError;
 use gaudi_kv::scales::InspectError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -37,6 +39,8 @@ pub(crate) enum Failure {
     Checkpoint(#[from] CheckpointError),
     #[error(transparent)]
     Check(#[from] CheckError),
+    #[error(transparent)]
+    Convert(#[from] ConvertError),
     #[error("the result cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
@@ -61,7 +65,8 @@ impl Failure {
             Self::Cache(error) => of_cache(error),
             Self::Fp8(error) => of_fp8(error),
             Self::Inspect(InspectError::Rank { .. } | InspectError::TensorParallel { .. }) => OPTION,
-            Self::Inspect(_) | Self::Checkpoint(_) | Self::Check(_) => MODEL,
+            Self::Convert(ConvertError::Rewrite(RewriteError::Destination { .. })) => OPTION,
+            Self::Inspect(_) | Self::Checkpoint(_) | Self::Check(_) | Self::Convert(_) => MODEL,
             Self::Json(_) => BASE,
         }
     }
@@ -84,14 +89,20 @@ fn of_attention(error: &AttentionError) -> &'static str {
 
 fn of_cache(error: &CacheError) -> &'static str {
     match error {
-        CacheError::NoScales { .. } | CacheError::OtherDevice { .. } => DEVICE,
-        CacheError::ScaleHeads { .. } | CacheError::ScaleValue { .. } => SCALE,
+        CacheError::NoScales { .. } | CacheError::OtherDevice { .. } | CacheError::Generation { .. } => {
+            DEVICE
+        }
+        CacheError::ScaleHeads { .. } | CacheError::ScaleValue { .. } | CacheError::Fingerprint { .. } => {
+            SCALE
+        }
+        CacheError::Dtype { .. } => DTYPE,
         CacheError::Device(error) => of_device(error),
         CacheError::BlockSize(_)
         | CacheError::Size { .. }
         | CacheError::Slot { .. }
         | CacheError::Block { .. }
-        | CacheError::Length { .. } => SHAPE,
+        | CacheError::Length { .. }
+        | CacheError::Shape { .. } => SHAPE,
         _ => BASE,
     }
 }

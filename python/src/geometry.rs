@@ -19,16 +19,18 @@ pub(crate) struct Allocation {
 impl Allocation {
     /// With a pad block.
     pub(crate) fn geometry(&self) -> Result<CacheGeometry, Failure> {
-        let dtype = match self.kv_cache_dtype.as_str() {
-            "fp8" | "fp8_e4m3" | "fp8_inc" => StorageDtype::Fp8,
-            "bf16" | "bfloat16" => StorageDtype::Bf16,
-            "f32" | "float32" => StorageDtype::F32,
-            other => {
-                let message = format!("kv_cache_dtype {other:?}; fp8, bf16 and f32 are known");
-                return Err(Failure::Option(message));
-            }
-        };
+        let dtype = storage_dtype(&self.kv_cache_dtype)?;
         Ok(CacheGeometry::new(self.num_blocks, self.block_size, dtype)?)
+    }
+}
+
+/// The storage type of that name.
+pub(crate) fn storage_dtype(name: &str) -> Result<StorageDtype, Failure> {
+    match name {
+        "fp8" | "fp8_e4m3" | "fp8_inc" => Ok(StorageDtype::Fp8),
+        "bf16" | "bfloat16" => Ok(StorageDtype::Bf16),
+        "f32" | "float32" => Ok(StorageDtype::F32),
+        _ => Err(Failure::Option(format!("kv_cache_dtype {name:?}; fp8, bf16 and f32 are known"))),
     }
 }
 

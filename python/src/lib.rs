@@ -8,9 +8,11 @@ mod array;
 mod batch;
 mod call;
 mod codecs;
+mod convert;
 mod device;
 mod error;
 mod geometry;
+mod image;
 mod indices;
 mod inspect;
 mod lease;
@@ -35,6 +37,8 @@ mod _native {
     use super::batch::Batch;
     #[pymodule_export]
     use super::codecs::{dequant_fp8, quant_fp8, rerange, round_bf16};
+    #[pymodule_export]
+    use super::convert::convert;
     #[pymodule_export]
     use super::device::{Device, installed_generation};
     #[pymodule_export]

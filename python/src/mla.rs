@@ -12,6 +12,7 @@ use crate::call::{compute, work};
 use crate::device::Device;
 use crate::error::Failure;
 use crate::geometry::{Allocation, lent_geometry};
+use crate::image::{Exported, Image, Imported};
 use crate::lease::{Operands, View};
 use crate::lent::LentTensor;
 use crate::output::Output;
@@ -110,6 +111,21 @@ impl MlaCache {
     /// Copies whole blocks, `(from, to)` pair by pair in order.
     fn copy_blocks(&self, py: Python<'_>, pairs: Vec<(i32, i32)>) -> PyResult<()> {
         self.store.copy_blocks(py, &pairs)
+    }
+
+    /// One block: generation, fingerprint and planes.
+    fn export_block<'py>(&self, py: Python<'py>, block: i32) -> PyResult<Exported<'py>> {
+        self.store.export_block(py, block)
+    }
+
+    /// Takes a block that was exported from a cache like this one.
+    fn import_block(&self, py: Python<'_>, block: i32, image: Image) -> PyResult<()> {
+        self.store.import_block(py, block, &Imported::of(image)?)
+    }
+
+    #[getter]
+    fn fingerprint(&self) -> u64 {
+        self.store.fingerprint()
     }
 
     #[getter]

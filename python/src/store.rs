@@ -7,6 +7,7 @@ use gaudi_kv::device::emulated::{Emulated, EmulatedPlane};
 use pyo3::prelude::*;
 
 use crate::call::work;
+use crate::image::{Exported, Imported, exported};
 use crate::lease::Operands;
 use crate::lent::LentTensor;
 
@@ -49,5 +50,25 @@ impl<C: BlockCache<EmulatedPlane> + Send + Sync> Store<C> {
         let mut operands = Operands::default();
         self.claim(py, &mut operands, true)?;
         work(py, operands, |_| Ok(self.write().copy_blocks(&self.device, pairs)?))
+    }
+
+    /// One block with all that its bytes mean.
+    pub(crate) fn export_block<'py>(&self, py: Python<'py>, block: i32) -> PyResult<Exported<'py>> {
+        let mut operands = Operands::default();
+        self.claim(py, &mut operands, false)?;
+        let image = work(py, operands, |_| Ok(self.read().export_block(&self.device, block)?))?;
+        Ok(exported(py, image))
+    }
+
+    /// Takes a block that was exported from a cache like this one.
+    pub(crate) fn import_block(&self, py: Python<'_>, block: i32, image: &Imported) -> PyResult<()> {
+        let mut operands = Operands::default();
+        self.claim(py, &mut operands, true)?;
+        work(py, operands, |_| Ok(self.write().import_block(&self.device, block, &image.image())?))
+    }
+
+    /// Equal where the same bytes mean the same values.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        self.read().fingerprint()
     }
 }

@@ -1,9 +1,10 @@
-"""Arrays of both kinds, and the data of the repository."""
+"""Arrays of both kinds, the data of the repository, and runs that skip nothing."""
 
 from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,21 @@ import numpy as np
 import pytest
 
 DATA = Path(__file__).resolve().parents[2] / "tests" / "data"
+NO_SKIPS = "--no-skips"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(NO_SKIPS, action="store_true", help="a test that is skipped fails: every package has to be there")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.skipped and item.config.getoption(NO_SKIPS):
+        report.outcome, report.longrepr = "failed", f"{item.nodeid} was skipped: {report.longrepr}"
+    return report
 
 
 class NumPy:

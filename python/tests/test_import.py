@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.resources
 import subprocess
 import sys
@@ -37,6 +38,13 @@ def test_without_torch() -> None:
 
 def test_without_torch_and_numpy() -> None:
     run(["torch", "numpy"], "assert 'numpy.linalg' not in sys.modules")
+
+
+def test_the_licences_are_in_the_package() -> None:
+    files = importlib.metadata.files("gaudi-kv") or []
+    for name in ("LICENSE-APACHE", "LICENSE-MIT"):
+        (text,) = (file.read_text() for file in files if file.name == name)
+        assert text == (DATA.parents[1] / name).read_text()
 
 
 def test_the_package_is_marked_as_typed() -> None:

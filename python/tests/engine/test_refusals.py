@@ -37,22 +37,36 @@ CASES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+def ask(cases: list[dict[str, Any]], **variables: str) -> list[str]:
+    """What vLLM says of cases, in one process with an environment."""
+    given = [{"enforce_eager": True, "max_model_len": 256, "tokenizer": MLA} | case for case in cases]
+    command = [sys.executable, str(Path(__file__).parent / "refusals.py"), json.dumps(given)]
+    done = subprocess.run(
+        command, env=environment(**variables), capture_output=True, text=True, timeout=600, check=False
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith("ANSWERED ")]
+    assert len(lines) == len(cases), done.stderr[-4000:]
+    return [json.loads(line.removeprefix("ANSWERED ")) for line in lines]
+
+
 @pytest.fixture(scope="module")
 def answers() -> list[str]:
-    cases = [{"enforce_eager": True, "max_model_len": 256} | case for case, _ in CASES]
-    for case in cases:
-        case["tokenizer"] = MLA
-    command = [sys.executable, str(Path(__file__).parent / "refusals.py"), json.dumps(cases)]
-    variables = environment(GAUDI_KV_EMULATE="gaudi2")
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=600, check=False)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("ANSWERED ")]
-    assert len(lines) == len(CASES), done.stderr[-4000:]
-    return [json.loads(line.removeprefix("ANSWERED ")) for line in lines]
+    return ask([case for case, _ in CASES], GAUDI_KV_EMULATE="gaudi2")
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))
 def test_the_answer_is(answers: list[str], number: int) -> None:
     assert CASES[number][1] in answers[number]
+
+
+def test_an_emulation_that_vllm_passes_over_is_an_error() -> None:
+    (answer,) = ask([{"model": GQA}], GAUDI_KV_EMULATE="gaudi2", VLLM_TARGET_DEVICE="cpu")
+    assert answer.startswith("OptionError: GAUDI_KV_EMULATE is 'gaudi2', but vLLM has taken its CpuPlatform")
+
+
+def test_without_an_emulation_vllm_is_as_it_was() -> None:
+    (answer,) = ask([{"model": GQA, "dtype": "float32"}], VLLM_TARGET_DEVICE="cpu")
+    assert answer.startswith("accepted with auto")
 
 
 @pytest.mark.parametrize(

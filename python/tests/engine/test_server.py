@@ -88,12 +88,13 @@ def test_64_requests_at_once(url: str) -> None:
 
 
 def test_it_streams(url: str) -> None:
-    with post(url, prompt="In the beginning", max_tokens=8) as answer:
+    with post(url, prompt="In the beginning", max_tokens=96) as answer:
         whole = json.load(answer)["choices"][0]["text"]
-    with post(url, prompt="In the beginning", max_tokens=8, stream=True) as answer:
+    with post(url, prompt="In the beginning", max_tokens=96, stream=True) as answer:
         lines = [line.decode().strip().removeprefix("data: ") for line in answer if line.strip()]
     assert lines[-1] == "[DONE]"
     parts = [json.loads(line)["choices"][0]["text"] for line in lines[:-1]]
+    # A server that comes late puts several tokens into one part.
     assert len(parts) >= 4
     assert "".join(parts) == whole
 

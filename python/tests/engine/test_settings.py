@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import entry_points
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +16,20 @@ from gaudi_kv.vllm.settings import Settings, is_fp8, is_requested
 def test_the_entry_point_is_there() -> None:
     (point,) = (point for point in entry_points(group="vllm.platform_plugins") if point.name == "gaudi_kv")
     assert point.load() is register
+
+
+def test_a_plugin_that_every_process_loads_looks_at_the_platform(monkeypatch: pytest.MonkeyPatch) -> None:
+    (point,) = (point for point in entry_points(group="vllm.general_plugins") if point.name == "gaudi_kv")
+    called: list[str] = []
+    monkeypatch.setattr("gaudi_kv.vllm_gaudi.register", lambda: called.append("vllm_gaudi"))
+    monkeypatch.setattr("gaudi_kv.vllm.guard.check_platform", lambda: called.append("guard"))
+    monkeypatch.setitem(sys.modules, "gaudi_kv.vllm.rope", SimpleNamespace(register=lambda: called.append("rope")))
+    monkeypatch.delenv("GAUDI_KV_EMULATE", raising=False)
+    point.load()()
+    assert called == ["vllm_gaudi"]
+    monkeypatch.setenv("GAUDI_KV_EMULATE", "gaudi2")
+    point.load()()
+    assert called == ["vllm_gaudi", "guard", "rope"]
 
 
 def test_nothing_is_registered_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
