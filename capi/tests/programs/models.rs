@@ -87,7 +87,7 @@ pub fn all() {
         let output = String::from_utf8(succeed(&mut command).stdout).unwrap();
         let mut lines = output.lines();
         let mut found: Value = serde_json::from_str(lines.next().unwrap()).unwrap();
-        let expected = std::fs::read(data("expected").join(&name)).unwrap();
+        let expected = fs::read(data("expected").join(&name)).unwrap();
         let mut expected: Value = serde_json::from_slice(&expected).unwrap();
         without_prose(&mut found, model);
         assert_eq!(found.as_object_mut().unwrap().remove("backend"), Some(json!("emulated")), "{name}");
