@@ -59,15 +59,16 @@ class RerangeCounts(NamedTuple):
     nan: int
 
 
-def rerange(codes: Array, to: Generation) -> RerangeCounts:
-    """Rewrites e4m3 codes in place for the range of another generation.
+def rerange(codes: Array, to: Generation, out: Array | None = None) -> RerangeCounts:
+    """Rewrites e4m3 codes for the range of another generation: in place, or into `out`, and then `codes` stay as they are.
 
     To `gaudi2`, codes of the range 448 get half of each value, so their scale is to be doubled; to `gaudi3`, codes of
     the range 240 get twice each value, and their scale is to be halved. Only denormal results are inexact.
 
-    Raises `ShapeError` and `DtypeError` where the array does not fit.
+    `out` has the shape of `codes`, which may be read-only then. Raises `ShapeError` and `DtypeError` where an array does
+    not fit.
     """
-    return RerangeCounts(*_native.rerange(codes, to))
+    return RerangeCounts(*_native.rerange(codes, to, out))
 
 
 def round_bf16(x: Array, out: Other | None = None) -> Array | Other:

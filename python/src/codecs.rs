@@ -1,6 +1,6 @@
 //! FP8 codecs.
 
-use gaudi_kv::fp8::{Dequantizer, Format, Quantizer, Rerange, bf16_from_f32_slice};
+use gaudi_kv::fp8::{Dequantizer, Format, Quantizer, Rerange, RerangeCounts, bf16_from_f32_slice};
 use pyo3::prelude::*;
 
 use crate::array::{Array, Element};
@@ -69,14 +69,15 @@ pub(crate) fn dequant_fp8(
     work(py, operands, |lease, _| Ok(dequantizer.dequant_bf16(lease.slice(codes), lease.slice_mut(out))?))
 }
 
-/// Rewrites e4m3 codes in place for the range of another generation, with half or twice each value. Returns how many
-/// codes are exact, rounded, flushed to zero, saturated, NaN.
+/// Rewrites e4m3 codes for the range of another generation, with half or twice each value: in place, or into `out`.
+/// Returns how many codes are exact, rounded, flushed to zero, saturated, NaN.
 #[pyfunction]
-#[pyo3(signature = (codes, to))]
+#[pyo3(signature = (codes, to, out))]
 pub(crate) fn rerange(
     py: Python<'_>,
     codes: &Bound<'_, PyAny>,
     to: &str,
+    out: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(u64, u64, u64, u64, u64)> {
     let rerange = match generation(to)? {
         gaudi_kv::Generation::Gaudi2 => Rerange::halve_for_gaudi2(),
@@ -84,9 +85,32 @@ pub(crate) fn rerange(
     };
     let codes = Array::of("codes", codes)?;
     let mut operands = Operands::default();
-    let codes = operands.write(&codes)?;
-    let counts = work(py, operands, |lease, _| Ok(rerange.apply(lease.slice_mut(codes))))?;
+    let counts = if let Some(out) = out {
+        let out = Array::of("out", out)?;
+        same_shape(&codes, &out)?;
+        let (codes, out) = (operands.read(&codes)?, operands.write(&out)?);
+        work(py, operands, |lease, _| Ok(copy_reranged(&rerange, lease.slice(codes), lease.slice_mut(out))))?
+    } else {
+        let codes = operands.write(&codes)?;
+        work(py, operands, |lease, _| Ok(rerange.apply(lease.slice_mut(codes))))?
+    };
     Ok((counts.exact, counts.rounded, counts.flushed, counts.saturated, counts.nan))
+}
+
+/// Copies piece by piece, so that each is in the cache of the core when it is rewritten.
+fn copy_reranged(rerange: &Rerange, codes: &[u8], out: &mut [u8]) -> RerangeCounts {
+    const PIECE: usize = 128 << 10;
+    let mut sum = RerangeCounts::default();
+    for (codes, out) in codes.chunks(PIECE).zip(out.chunks_mut(PIECE)) {
+        out.copy_from_slice(codes);
+        let counts = rerange.apply(out);
+        sum.exact += counts.exact;
+        sum.rounded += counts.rounded;
+        sum.flushed += counts.flushed;
+        sum.saturated += counts.saturated;
+        sum.nan += counts.nan;
+    }
+    sum
 }
 
 /// Rounds float32 to bfloat16, as the device does.

@@ -19,6 +19,7 @@ mod lease;
 mod lent;
 mod mha;
 mod mla;
+mod names;
 mod output;
 mod pool;
 mod scale;
@@ -46,6 +47,8 @@ mod _native {
     use super::mha::{MhaAttention, MhaCache};
     #[pymodule_export]
     use super::mla::{MlaAttention, MlaCache};
+    #[pymodule_export]
+    use super::names::kv_scale_parameters;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -65,6 +65,20 @@ def test_outputs_are_filled_in_place(kind: Any) -> None:
     np.testing.assert_array_equal(kind.bytes(out), [[0x38, 0x40], [0xF7, 0x77]])
 
 
+def test_codes_are_reranged_into_another_array(kind: Any) -> None:
+    # 448 and 1 have halves, the smallest denormal ties to zero; longer than a piece of the copy, and no multiple of one.
+    codes, halved = kind.codes(3, 100_000), kind.codes(3, 100_000)
+    kind.bytes(codes)[:] = np.array([[0x7E], [0xB8], [0x01]])
+    counts = gaudi_kv.rerange(codes, "gaudi2", out=halved)
+    np.testing.assert_array_equal(kind.bytes(halved), np.broadcast_to([[0x76], [0xB0], [0x00]], (3, 100_000)))
+    np.testing.assert_array_equal(kind.bytes(codes)[:, 0], [0x7E, 0xB8, 0x01])
+    assert (counts.exact, counts.flushed) == (200_000, 100_000)
+    with pytest.raises(gaudi_kv.ShapeError, match="has the shape"):
+        gaudi_kv.rerange(codes, "gaudi2", out=kind.codes(3, 4))
+    with pytest.raises(gaudi_kv.ShapeError, match="overlap"):
+        gaudi_kv.rerange(codes, "gaudi2", out=codes)
+
+
 def test_codes_are_reranged_in_place(kind: Any) -> None:
     # 448, 1.0, the smallest denormal (2^-9, whose half is a tie and becomes zero), three of them (1.5, to even: 2), -0.
     codes = kind.codes(5)

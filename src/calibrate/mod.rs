@@ -1,6 +1,6 @@
 //! KV scales from captured activations, or from INC's measurements, written into a copy of the model.
 //!
-//! [`calibrate()`] measures and chooses, [`write()`] makes the folder. `docs/calibrate.md` defines every number.
+//! [`check()`] looks at what would be in the way, [`calibrate()`] measures and chooses, [`write()`] makes the folder. `docs/calibrate.md` defines every number.
 
 mod arithmetic;
 mod config;
@@ -19,7 +19,7 @@ pub use arithmetic::Loss;
 pub use error::CalibrateError;
 pub use method::{Choice, Choices, Method, PartLoss, Settings};
 pub use range::Range;
-pub use write::{Carry, WriteOptions, write};
+pub use write::{Carry, WriteOptions, check, write};
 
 use std::path::Path;
 
@@ -126,9 +126,7 @@ pub fn calibrate(
 ) -> Result<Calibration, CalibrateError> {
     let _span = info_span!("calibrate", device = %request.device).entered();
     request.settings.check()?;
-    if !folder.findings().errors.is_empty() {
-        return Err(CalibrateError::Model(folder.findings().errors.clone()));
-    }
+    folder_is_sound(folder)?;
     let has_latents = folder.layers().cached.iter().any(|layer| layer.attention == Attention::Mla);
     if request.strategy == Strategy::AttnHead && has_latents {
         return Err(CalibrateError::PerHead("an MLA layer has one latent for all heads".to_owned()));
@@ -148,6 +146,14 @@ pub fn calibrate(
         layers,
         notes,
     })
+}
+
+/// Refuses a model with errors.
+fn folder_is_sound(folder: &ModelFolder) -> Result<(), CalibrateError> {
+    match &folder.findings().errors {
+        errors if errors.is_empty() => Ok(()),
+        errors => Err(CalibrateError::Model(errors.clone())),
+    }
 }
 
 /// The bytes that [`calibrate`] reads at most: the activation files, and FP8 weights whose label is verified.

@@ -10,7 +10,7 @@ use tracing::info_span;
 use super::config::declare;
 use super::old_scales::OldScales;
 use super::weight_files::{SCALE_FILE, fates, file_name, index, scale_file, scale_tensors, write_without};
-use super::{CalibrateError, Calibration};
+use super::{CalibrateError, Calibration, folder_is_sound};
 use crate::checkpoint::{ModelFolder, Shard};
 use crate::rewrite::{Destination, Edits, Entry, Fate, Identity, Kind, RewriteError, Tree, WorkFolder, list};
 use crate::scales::{CacheDtype, Options, inspect};
@@ -44,39 +44,76 @@ pub struct WriteOptions<'a> {
 /// Suffixes of weight files.
 const WEIGHTS: [&str; 5] = ["safetensors", "bin", "pt", "pth", "gguf"];
 
-/// Writes a copy of the model with the scales of a calibration. It is made in a hidden folder, read back and inspected,
-/// and then appears under its name. Returns what is worth knowing.
+/// Refuses what [`write()`] would refuse for the model, the destination and the options alone, before anything is
+/// measured. Returns the bytes of the files that it copies.
 ///
 /// # Errors
-/// The model has KV scales that are not to be replaced; the destination is refused; a file cannot be read or written; or
-/// the result would not be read as it is meant. Nothing is left behind then.
+/// The model has errors, KV scales that are not to be replaced, or a file of the new scales' name; or the destination is refused.
+pub fn check(folder: &ModelFolder, options: &WriteOptions<'_>) -> Result<u64, CalibrateError> {
+    folder_is_sound(folder)?;
+    let plan = Plan::new(folder, options)?;
+    let is_copied = |entry: &&Entry| options.carry == Carry::Copy || !is_weights(&entry.path);
+    let size = |entry: &Entry| {
+        fs::metadata(plan.place.source.join(&entry.path)).map_or(0, |metadata| metadata.len())
+    };
+    Ok(plan
+        .entries
+        .iter()
+        .filter(|entry| is_carried(entry, &plan.place.source))
+        .filter(is_copied)
+        .map(size)
+        .sum())
+}
+
+/// What is known before the scales are.
+struct Plan {
+    old: OldScales,
+    place: Destination,
+    entries: Vec<Entry>,
+}
+
+impl Plan {
+    fn new(folder: &ModelFolder, options: &WriteOptions<'_>) -> Result<Self, CalibrateError> {
+        let old = OldScales::find(folder, options.is_replacing)?;
+        let place = Destination::check(folder.path(), options.destination, options.is_forced)?;
+        if options.carry == Carry::Symlink && place.is_source() {
+            let reason = "is the model itself, whose weight files no link can lead to once it is replaced";
+            return Err(RewriteError::destination(options.destination, reason).into());
+        }
+        let left_out = left_out(folder, &old);
+        let mut entries = list(&place.source, &[&place.path, &WorkFolder::place(&place.path)])?;
+        entries.retain(|entry| !left_out.contains(&entry.path));
+        if entries.iter().any(|entry| entry.path == Path::new(SCALE_FILE)) {
+            let reason = format!("cannot be written: the model has a file {SCALE_FILE} already");
+            return Err(RewriteError::destination(options.destination, reason).into());
+        }
+        Ok(Self { old, place, entries })
+    }
+}
+
+/// Writes a copy of the model with the scales of a calibration. It is made in a hidden folder, read back and inspected,
+/// and then appears under its name. `progress` is told of the bytes copied. Returns what is worth knowing.
+///
+/// # Errors
+/// What [`check`] refuses; a file cannot be read or written; or the result would not be read as it is meant. Nothing is
+/// left behind then.
 pub fn write(
     folder: &ModelFolder,
     calibration: &Calibration,
     options: &WriteOptions<'_>,
+    progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<String>, CalibrateError> {
     let _span = info_span!("write", to = %options.destination.display()).entered();
-    let old = OldScales::find(folder, options.is_replacing)?;
+    let Plan { old, place, entries } = Plan::new(folder, options)?;
     let mut edits = declare(folder, calibration.strategy, &calibration.range)?;
-    let place = Destination::check(folder.path(), options.destination, options.is_forced)?;
-    if options.carry == Carry::Symlink && place.is_source() {
-        let reason = "is the model itself, whose weight files no link can lead to once it is replaced";
-        return Err(RewriteError::destination(options.destination, reason).into());
-    }
-    let left_out = left_out(folder, &old);
-    let mut entries = list(&place.source, &[&place.path, &WorkFolder::place(&place.path)])?;
-    entries.retain(|entry| !left_out.contains(&entry.path));
-    if entries.iter().any(|entry| entry.path == Path::new(SCALE_FILE)) {
-        let reason = format!("cannot be written: the model has a file {SCALE_FILE} already");
-        return Err(RewriteError::destination(options.destination, reason).into());
-    }
     let scales = scale_tensors(calibration);
     index(folder, &scales, &old.tensors, &mut edits)?;
     let scale_file = scale_file(&scales, calibration.strategy)?;
     let work = WorkFolder::open(&place.path, None, None)?;
     let written = || -> Result<Vec<String>, CalibrateError> {
         let tree = Tree::new(&place, &entries, &work, options.is_synced)?;
-        let copy = Copy { folder, dropped: &old.tensors, edits: &edits, carry: options.carry, tree };
+        let copy =
+            Copy { folder, dropped: &old.tensors, edits: &edits, carry: options.carry, tree, progress };
         let mut made = copy.make_changed()?;
         copy.tree.make_text(SCALE_FILE, &scale_file, "config.json")?;
         made.insert(Path::new(SCALE_FILE));
@@ -97,6 +134,16 @@ fn left_out(folder: &ModelFolder, old: &OldScales) -> BTreeSet<PathBuf> {
     shards.map(file_name).chain(old.sidecars.iter().cloned()).map(PathBuf::from).collect()
 }
 
+/// Whether a file has a weight file's name.
+fn is_weights(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| WEIGHTS.iter().any(|weights| extension == *weights))
+}
+
+/// Whether an entry of the source comes as a file. A link without an end is carried over as it is.
+fn is_carried(entry: &Entry, source: &Path) -> bool {
+    entry.kind == Kind::File || (is_weights(&entry.path) && source.join(&entry.path).is_file())
+}
+
 /// A copy in the making.
 struct Copy<'a> {
     folder: &'a ModelFolder,
@@ -105,6 +152,7 @@ struct Copy<'a> {
     edits: &'a Edits,
     carry: Carry,
     tree: Tree<'a>,
+    progress: &'a (dyn Fn(u64) + Sync),
 }
 
 impl<'a> Copy<'a> {
@@ -133,18 +181,16 @@ impl<'a> Copy<'a> {
 
     /// Brings the files that are not `made` anew, and adds them to those that are.
     fn carry_over(&self, source: &Path, made: &mut BTreeSet<&'a Path>) -> Result<(), CalibrateError> {
-        for Entry { path, kind } in self.tree.entries {
-            let full = source.join(path);
-            let is_weights = path.extension().is_some_and(|e| WEIGHTS.iter().any(|weights| e == *weights));
-            // A link without an end is carried over as it is.
-            let is_file = *kind == Kind::File || (is_weights && full.is_file());
-            if !is_file || made.contains(path.as_path()) {
+        for entry in self.tree.entries {
+            let path = &entry.path;
+            if !is_carried(entry, source) || made.contains(path.as_path()) {
                 continue;
             }
+            let full = source.join(path);
             let look_at = |e| RewriteError::io("look at", &full, e);
             let target = self.tree.folder.join(path);
             match self.carry {
-                Carry::Hardlink | Carry::Symlink if is_weights => {
+                Carry::Hardlink | Carry::Symlink if is_weights(path) => {
                     // A link in the source may be relative, and a hard link to a link is a link.
                     let file = fs::canonicalize(&full).map_err(look_at)?;
                     let link = match self.carry {
@@ -155,7 +201,7 @@ impl<'a> Copy<'a> {
                 }
                 Carry::Copy | Carry::Hardlink | Carry::Symlink => {
                     let metadata = fs::metadata(&full).map_err(look_at)?;
-                    self.tree.copy(path, "file", Identity::of(&metadata), &|_| ())?;
+                    self.tree.copy(path, "file", Identity::of(&metadata), self.progress)?;
                 }
             }
             made.insert(path);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gaudi_kv::calibrate::{
-    CalibrateError, Calibration, Carry, Method, Request, Settings, Source, WriteOptions, bytes_to_read,
+    self, CalibrateError, Calibration, Carry, Method, Request, Settings, Source, WriteOptions, bytes_to_read,
     calibrate, write,
 };
 use gaudi_kv::checkpoint::{ModelFolder, Strategy};
@@ -123,10 +123,6 @@ fn calibrated(arguments: &CalibrateArguments, is_quiet: bool) -> Result<Outcome,
             return Err(CalibrateError::NoFiles { path, wanted }.into());
         }
     };
-    let bar = byte_bar("reading activations", bytes_to_read(&folder, source)?, is_quiet);
-    let mut calibration =
-        calibrate(&folder, source, &arguments.request(default_method), &|bytes| bar.inc(bytes))?;
-    bar.finish_and_clear();
     let options = WriteOptions {
         destination: &arguments.out,
         carry: match arguments.weights {
@@ -138,7 +134,14 @@ fn calibrated(arguments: &CalibrateArguments, is_quiet: bool) -> Result<Outcome,
         is_forced: arguments.force,
         is_synced: arguments.sync,
     };
-    calibration.notes.extend(write(&folder, &calibration, &options)?);
+    let copied_bytes = calibrate::check(&folder, &options)?;
+    let bar = byte_bar("reading activations", bytes_to_read(&folder, source)?, is_quiet);
+    let mut calibration =
+        calibrate(&folder, source, &arguments.request(default_method), &|bytes| bar.inc(bytes))?;
+    bar.finish_and_clear();
+    let bar = byte_bar("writing", copied_bytes, is_quiet);
+    calibration.notes.extend(write(&folder, &calibration, &options, &|bytes| bar.inc(bytes))?);
+    bar.finish_and_clear();
     if arguments.json {
         let (model, out) = (arguments.model.display().to_string(), arguments.out.display().to_string());
         write_result(&to_json(&Written { model, out, calibration: &calibration })?)?;

@@ -180,6 +180,21 @@ fn places_that_are_not_written_to() {
     assert_eq!(workshop.entries(), ["file", "link", "model-tiny-gqa", "other"]);
 }
 
+/// Measuring may take minutes, so what is wrong with the destination is said before.
+#[test]
+fn places_are_looked_at_before_anything_is_measured() {
+    let workshop = Workshop::new();
+    std::fs::create_dir(workshop.out()).unwrap();
+    let broken = workshop.path("broken.safetensors");
+    std::fs::write(&broken, "no safetensors").unwrap();
+    let model = workshop.model(GQA, &|_| (), &|_| ());
+    workshop.calibrate(&model, &broken, "gaudi2", &[]).assert_refused(2, &["exists", "--force"]);
+    workshop.calibrate(&model, &broken, "gaudi2", &["--force"]).assert_refused(2, &["broken.safetensors"]);
+    let scaled = workshop.model("llmc-gqa-kv", &|_| (), &|_| ());
+    std::fs::remove_dir(workshop.out()).unwrap();
+    workshop.calibrate(&scaled, &broken, "gaudi2", &[]).assert_refused(2, &["--replace"]);
+}
+
 #[test]
 fn models_that_cannot_be_named_or_described() {
     let workshop = Workshop::new();

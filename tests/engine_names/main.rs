@@ -221,7 +221,7 @@ fn written(python: &str) -> Result<Completion, Failed> {
             is_forced: false,
             is_synced: false,
         };
-        write(&folder, &calibration, &options)?;
+        write(&folder, &calibration, &options, &|_| ())?;
         let bytes = fs::read(destination.join("model-kv-scales.safetensors"))?;
         for name in safetensors::SafeTensors::deserialize(&bytes)?.names() {
             let place = PLACES.iter().find(|place| name.starts_with(&format!("{}.", place.attention)));

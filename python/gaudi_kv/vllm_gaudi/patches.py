@@ -1,0 +1,129 @@
+"""What is replaced where vllm-gaudi is the platform, why, and how not to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from gaudi_kv.vllm_gaudi.patching import Patch
+from gaudi_kv.vllm_gaudi.settings import OFF
+
+__all__ = ["PATCHES", "markdown"]
+
+QUANTIZATION = "vllm.model_executor.layers.quantization"
+HPU = "vllm_gaudi.ops"
+
+
+def _late(module: str, function: str) -> Callable[[Any], Any]:
+    """A function of this package that gives the replacement. Its module needs vLLM, which is there by then."""
+
+    def replacement(replaced: Any) -> Any:
+        return getattr(import_module(f"gaudi_kv.vllm_gaudi.{module}"), function)(replaced)
+
+    return replacement
+
+
+def _method(name: str, module: str, attribute: str, reason: str) -> Patch:
+    return Patch(name, module, attribute, ("quant_config",), _late("method", "in_place_of"), reason)
+
+
+def _undecided(replaced: Any) -> Any:
+    """In place of a class method that decides for the process what is a model's."""
+    del replaced
+    return classmethod(lambda cls, config: None)
+
+
+PATCHES = (
+    Patch(
+        "models",
+        "vllm.model_executor.model_loader.utils",
+        "initialize_model",
+        ("vllm_config", "prefix", "model_class", "model_config"),
+        _late("models", "planned"),
+        "a draft is told from its target, and a layer with an FP8 cache whose quantization has no KV-cache method gets "
+        "one (MLA layers of native fp8 and Quark); all others but `names`, `flavor` and `experts-*` need it",
+        by_name=True,
+    ),
+    _method(
+        "compressed-tensors",
+        f"{HPU}.hpu_compressed_tensors",
+        "HPUCompressedTensorsKVCacheMethod",
+        "adjusts by a flag of the process, reads one scale a layer, takes 1.0 for a v_scale that is missing",
+    ),
+    _method(
+        "compressed-tensors-mla",
+        f"{HPU}.hpu_compressed_tensors",
+        "HPUCompressedTensorsKVCacheMethodForMLA",
+        "takes the larger of k_scale and v_scale, and 1.0 for one that is missing",
+    ),
+    _method("fp8", f"{QUANTIZATION}.fp8", "Fp8KVCacheMethod", "loads scales that vllm-gaudi never applies"),
+    Patch(
+        "modelopt",
+        f"{QUANTIZATION}.modelopt",
+        "ModelOptFp8Config.KVCacheMethodCls",
+        ("quant_config",),
+        _late("method", "in_place_of"),
+        "loads scales that vllm-gaudi never applies",
+    ),
+    _method(
+        "quark", f"{QUANTIZATION}.quark.quark", "QuarkKVCacheMethod", "loads scales that vllm-gaudi never applies"
+    ),
+    Patch(
+        "names",
+        "vllm.model_executor.model_loader.weight_utils",
+        "maybe_remap_kv_scale_name",
+        ("name", "params_dict"),
+        _late("names", "by_grammar"),
+        "takes all layers for MLA layers where one is, and does not know many spellings",
+        by_name=True,
+    ),
+    Patch(
+        "flavor",
+        f"{HPU}.hpu_compressed_tensors",
+        "HPUCompressedTensorsConfig._update_scale_adjustment_if_needed",
+        ("config",),
+        _undecided,
+        "turns adjusting off for the process, and with it for a draft or target of another range",
+    ),
+    Patch(
+        "weights",
+        "vllm_gaudi.extension.ops",
+        "gaudi_weight_wrapper",
+        ("weight_loader",),
+        _late("weights", "adjusting"),
+        "doubles whatever is not FP8, int8 weights among it, decides by a flag of the process, goes through float32",
+    ),
+    Patch(
+        "experts-fp8",
+        f"{HPU}.hpu_fp8",
+        "HPUFp8MoEMethod.process_weights_after_loading",
+        ("self", "layer"),
+        _late("experts", "accept_either"),
+        "expert selection of a layer may give two values or three",
+    ),
+    Patch(
+        "experts-compressed-tensors",
+        f"{HPU}.hpu_compressed_tensors",
+        "HPUCompressedTensorsW8A8Fp8MoEMethod.process_weights_after_loading",
+        ("self", "layer"),
+        _late("experts", "accept_either"),
+        "expert selection of a layer may give two values or three",
+    ),
+    Patch(
+        "experts-routed",
+        f"{HPU}.hpu_fused_moe",
+        "select_experts_from_routed",
+        ("layer", "hidden_states", "router_logits"),
+        _late("experts", "two_values"),
+        "hands on what vLLM's selection gives, two values or three, to callers that take two",
+        by_name=True,
+    ),
+)
+
+
+def markdown() -> str:
+    """The table, in Markdown."""
+    lines = [f"| replaced | why | left alone by `{OFF}=..` |", "| --- | --- | --- |"]
+    lines += [f"| `{patch.module}`: `{patch.attribute}` | {patch.reason} | `{patch.name}` |" for patch in PATCHES]
+    return "\n".join(lines)

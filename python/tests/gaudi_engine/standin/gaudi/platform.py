@@ -1,0 +1,7 @@
+"""The platform."""
+
+
+class HpuPlatform:
+    """A Gaudi."""
+
+    device_name = "hpu"
