@@ -1095,8 +1095,9 @@ gaudi_kv_status gaudi_kv_last_error(struct gaudi_kv_error *error);
  * A Gaudi of `generation` (`GAUDI_KV_GAUDI2`, `GAUDI_KV_GAUDI3`) in `mode` (`GAUDI_KV_EXACT`, `GAUDI_KV_FAST`),
  * computed on the CPU. To be freed with `gaudi_kv_device_free`.
  *
- * Attention runs on the threads of this library: as many as `RAYON_NUM_THREADS` of the environment says, else as the
- * process may use, started by the first call that needs them. A child process that was forked gets threads of its own.
+ * Attention and inspections run on the threads of this library: as many as `RAYON_NUM_THREADS` of the environment
+ * says, else as the process may use, started by the first call that needs them. A child process that was forked gets
+ * threads of its own.
  *
  * Returns `GAUDI_KV_INVALID_ARGUMENT` for another generation or mode.
  *

@@ -1,7 +1,7 @@
 //! Several threads over a library that is built with the thread sanitizer.
 //!
-//! The standard library is not built with it, so the sanitizer does not see how that waits: the locks of caches are taken
-//! otherwise in this build, and what the library shares out to threads of its own is left to the other runs.
+//! The standard library is not built with it, so the sanitizer does not see how that waits: the locks of caches are
+//! taken otherwise in this build, and what the library shares out to threads of its own is left to the other runs.
 
 use std::path::PathBuf;
 use std::process::Command;
