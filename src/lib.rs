@@ -10,7 +10,9 @@ pub mod device;
 pub mod fp8;
 mod generation;
 pub mod mme;
+mod process_pool;
 pub mod rewrite;
 pub mod scales;
 
 pub use generation::Generation;
+pub use process_pool::process_pool;

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 
 use gaudi_kv::attention::MlaWorkspace;
 use gaudi_kv::device::emulated::{Emulated, Mode};
+use gaudi_kv::process_pool;
 use half::bf16;
 use pyo3::prelude::*;
 
 use crate::error::Failure;
 use crate::lease::{Lease, Operands};
-use crate::pool::pool;
 
 /// Memory that the calls of a thread use one after the other.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ pub(crate) fn compute(
 ) -> PyResult<()> {
     let result = py.detach(|| {
         let lease = operands.lease()?;
-        let pool = pool()?;
+        let pool = process_pool()?;
         WORKSPACE.with_borrow_mut(|workspace| {
             // The matrix engine of the exact mode is the pool's.
             if device.mode() == Mode::Fast && (products <= SMALL || pool.current_num_threads() == 1) {
@@ -65,5 +65,5 @@ pub(crate) fn in_pool<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
-    Ok(py.detach(|| pool()?.install(work))?)
+    Ok(py.detach(|| process_pool()?.install(work))?)
 }

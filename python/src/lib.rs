@@ -21,7 +21,6 @@ mod mha;
 mod mla;
 mod names;
 mod output;
-mod pool;
 mod scale;
 mod slots;
 mod store;
