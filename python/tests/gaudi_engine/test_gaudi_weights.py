@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from served import DATA, REPOSITORY, altered, engine, load, torch
+from served import DATA, altered, engine, load, torch
 from standin.loading import module
 
 import gaudi_kv
 
-PROGRAMS = [REPOSITORY / "target" / profile / "gaudi-kv" for profile in ("release", "debug")]
-PROGRAM = next((path for path in PROGRAMS if path.is_file()), None)
 FP8 = torch.float8_e4m3fn
 
 
@@ -34,14 +31,10 @@ def assert_same(left: dict[str, Any], right: dict[str, Any]) -> None:
         assert torch.equal(parameter, right[name]), name
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="needs the program gaudi-kv: cargo build")
 @pytest.mark.parametrize("name", ["llmc-gqa-w8kv", "autoround-gqa", "autoround-mla", "modelopt-gqa"])
 def test_weights_come_out_as_convert_writes_them(name: str, tmp_path: Path) -> None:
     converted = tmp_path / "converted"
-    assert PROGRAM is not None
-    subprocess.run(
-        [PROGRAM, "convert", DATA / name, converted, "--to", "gaudi2"], check=True, capture_output=True
-    )
+    gaudi_kv.convert(DATA / name, converted, to="gaudi2")
     with engine("gaudi2"):
         adjusted = linear_parameters(load(name))
         # The result says that it needs nothing.
