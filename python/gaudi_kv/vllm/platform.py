@@ -159,7 +159,10 @@ def _refusals(vllm_config: VllmConfig) -> list[tuple[bool, str]]:
 
 
 def _set_rope(vllm_config: VllmConfig) -> None:
-    """Has rotary embedding done by torch: vLLM's CPU kernel is wrong where it is interleaved and has several heads."""
+    """Turns vLLM's CPU kernel off, which is wrong where rotary embedding is interleaved and has several heads.
+
+    The classes of `gaudi_kv.vllm.rope` use it where it is right; without them torch does all.
+    """
     custom_ops = vllm_config.compilation_config.custom_ops
     if "none" not in custom_ops and f"-{ROPE}" not in custom_ops:
         custom_ops.append(f"-{ROPE}")
