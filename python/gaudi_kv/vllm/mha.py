@@ -99,6 +99,7 @@ class GaudiMhaImpl(AttentionImpl[Step]):
         self._config = get_current_vllm_config()
         settings = Settings.from_environment()
         self._device = Device(settings.generation, settings.mode)
+        self._is_fp8_prefill = settings.prefill == "fp8"
         self._bound: torch.Tensor | None = None
         self._cache: MhaCache
         self._attention: MhaAttention
@@ -127,6 +128,7 @@ class GaudiMhaImpl(AttentionImpl[Step]):
             alibi_slopes=self.alibi_slopes,
             sliding_window=self.sliding_window,
             sinks=None if self.sinks is None else self.sinks.float().tolist(),
+            fp8_prefill=self._is_fp8_prefill,
         )
         self._attention = MhaAttention(
             self._device,

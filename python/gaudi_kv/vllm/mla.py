@@ -103,14 +103,15 @@ class GaudiMlaImpl(MLAAttentionImpl[Step]):
         self.qk_rope_head_dim = qk_rope_head_dim
         self.v_head_dim = v_head_dim
         self.kv_b_proj = kv_b_proj
+        settings = Settings.from_environment()
         self._options = AttentionOptions(
             softmax_scale=self.scale,
             logits_soft_cap=logits_soft_cap or None,
             alibi_slopes=alibi_slopes,
             sliding_window=sliding_window,
+            fp8_prefill=settings.prefill == "fp8",
         )
         self._config = get_current_vllm_config()
-        settings = Settings.from_environment()
         self._device = Device(settings.generation, settings.mode)
         self._bound: torch.Tensor | None = None
         self._cache: MlaCache
