@@ -64,6 +64,7 @@ class GaudiLayer:
         self._config = get_current_vllm_config()
         settings = Settings.from_environment()
         self._device = Device(settings.generation, settings.mode)
+        self._is_fp8_prefill = settings.prefill == "fp8"
         # The memory that cache and attention were made for.
         self._bound: torch.Tensor | None = None
 

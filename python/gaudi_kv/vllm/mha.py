@@ -93,6 +93,7 @@ class GaudiMhaImpl(GaudiLayer, AttentionImpl[Step]):
             alibi_slopes=self.alibi_slopes,
             sliding_window=self.sliding_window,
             sinks=None if self.sinks is None else self.sinks.float().tolist(),
+            fp8_prefill=self._is_fp8_prefill,
         )
         self._attention = MhaAttention(
             self._device,

@@ -76,6 +76,7 @@ class GaudiMlaImpl(GaudiLayer, MLAAttentionImpl[Step]):
             logits_soft_cap=logits_soft_cap or None,
             alibi_slopes=alibi_slopes,
             sliding_window=sliding_window,
+            fp8_prefill=self._is_fp8_prefill,
         )
         self._cache: MlaCache
         self._attention: MlaAttention

@@ -20,6 +20,7 @@ CHOICES = {
     "GAUDI_KV_MODE": ("fast", "exact"),
     "GAUDI_KV_Q_MISSING": ("dynamic", "one"),
     "GAUDI_KV_MLA_SCALE": ("k-only", "max-kv"),
+    "GAUDI_KV_PREFILL": ("bf16", "fp8"),
 }
 
 
@@ -35,15 +36,17 @@ def is_fp8(kv_cache_dtype: str) -> bool:
 
 @dataclass(frozen=True)
 class Settings:
-    """`GAUDI_KV_EMULATE`, `GAUDI_KV_MODE`, `GAUDI_KV_Q_MISSING` and `GAUDI_KV_MLA_SCALE`.
+    """`GAUDI_KV_EMULATE`, `GAUDI_KV_MODE`, `GAUDI_KV_Q_MISSING`, `GAUDI_KV_MLA_SCALE` and `GAUDI_KV_PREFILL`.
 
-    `mode` is `fast` (the default) or `exact`; `q_missing` and `mla_scale` are the options of `gaudi_kv.inspect`.
+    `mode` is `fast` (the default) or `exact`; `q_missing` and `mla_scale` are the options of `gaudi_kv.inspect`;
+    `prefill` is `fp8` where q, k and v of a prefill over an FP8 cache are quantized too.
     """
 
     generation: Literal["gaudi2", "gaudi3"]
     mode: Literal["fast", "exact"]
     q_missing: Literal["dynamic", "one"]
     mla_scale: Literal["k-only", "max-kv"]
+    prefill: Literal["bf16", "fp8"]
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:

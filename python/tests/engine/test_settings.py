@@ -46,15 +46,16 @@ def test_nothing_is_registered_unless_it_is_asked_for(monkeypatch: pytest.Monkey
 
 def test_settings_have_defaults() -> None:
     assert Settings.from_environment({"GAUDI_KV_EMULATE": "gaudi2", "GAUDI_KV_MODE": ""}) == Settings(
-        "gaudi2", "fast", "dynamic", "k-only"
+        "gaudi2", "fast", "dynamic", "k-only", "bf16"
     )
     given = {
         "GAUDI_KV_EMULATE": "gaudi3",
         "GAUDI_KV_MODE": "exact",
         "GAUDI_KV_Q_MISSING": "one",
         "GAUDI_KV_MLA_SCALE": "max-kv",
+        "GAUDI_KV_PREFILL": "fp8",
     }
-    assert Settings.from_environment(given) == Settings("gaudi3", "exact", "one", "max-kv")
+    assert Settings.from_environment(given) == Settings("gaudi3", "exact", "one", "max-kv", "fp8")
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,7 @@ def test_settings_have_defaults() -> None:
         ("GAUDI_KV_MODE", "Fast", "fast and exact"),
         ("GAUDI_KV_Q_MISSING", "none", "dynamic and one"),
         ("GAUDI_KV_MLA_SCALE", "max", "k-only and max-kv"),
+        ("GAUDI_KV_PREFILL", "bfloat16", "bf16 and fp8"),
     ],
 )
 def test_a_wrong_value_is_named(name: str, value: str, choices: str) -> None:
