@@ -16,8 +16,9 @@ from typing import Any, Literal
 from vllm.distributed import get_tensor_model_parallel_rank, get_tensor_model_parallel_world_size
 from vllm.model_executor.models.utils import extract_layer_index
 
-from gaudi_kv._errors import DeviceError, ModelError, ScaleError
+from gaudi_kv._errors import DeviceError, ScaleError
 from gaudi_kv._inspect import Inspection, inspect
+from gaudi_kv.vllm.scales import fp8_inspection
 from gaudi_kv.vllm_gaudi.settings import mla_scale
 from gaudi_kv.vllm_gaudi.table import ScaleTable
 
@@ -67,7 +68,8 @@ class ModelPlan:
         # Of a bf16 cache: errors of KV scales are no affair of the weights.
         adjustment = inspect(self.folder, device=device_generation(), kv_cache_dtype="bf16")["scale_adjustment"]
         is_due = bool(adjustment["enabled"])
-        logger.info("FP8 weights of %s are %s (%s)", self.folder, _done(is_due), adjustment["reason"])
+        done = "adjusted" if is_due else "not adjusted"
+        logger.info("FP8 weights of %s are %s (%s)", self.folder, done, adjustment["reason"])
         return is_due
 
     @cached_property
@@ -76,29 +78,28 @@ class ModelPlan:
 
         Raises `ModelError` where the files cannot be read or have errors: then there is no FP8 cache for the model.
         """
-        found = inspect(
+        return fp8_inspection(
             self.folder,
             device=device_generation(),
-            kv_cache_dtype="fp8",
             mla_scale=mla_scale(),
             # vllm-gaudi's products have static scales only.
             q_missing="one",
             tensor_parallel=(get_tensor_model_parallel_world_size(), get_tensor_model_parallel_rank()),
-            skip_layers=[int(layer) if layer.isdecimal() else layer for layer in self.skipped],
+            skip_layers=self._skipped_layers(),
         )
-        for warning in found.warnings:
-            logger.warning("%s: %s", warning["code"], warning["message"])
-        if found.errors:
-            reasons = "; ".join(f"{error['code']}: {error['message']}" for error in found.errors)
-            raise ModelError(f"{self.folder} is not served with an FP8 cache: {reasons}")
-        adjustment = found["scale_adjustment"]
-        logger.info("KV scales of %s are %s (%s)", self.folder, _done(adjustment["enabled"]), adjustment["reason"])
-        return found
 
     @cached_property
     def table(self) -> ScaleTable:
         """The scales of all layers with an FP8 cache. Raises as `inspection` does."""
         return ScaleTable.of(self.inspection)
+
+    def _skipped_layers(self) -> list[Any]:
+        """The layers that vLLM keeps a bf16 cache for, by the numbers of the checkpoint."""
+        numbers = [int(layer) - self.first_layer for layer in self.skipped if layer.isdecimal()]
+        return [
+            *(number for number in numbers if number >= 0),
+            *(layer for layer in self.skipped if not layer.isdecimal()),
+        ]
 
     def number_layers(self, layer_names: list[str]) -> None:
         """Finds where the numbers of the model's attention layers start."""
@@ -115,10 +116,6 @@ class ModelPlan:
             known = ", ".join(str(known) for known in self.table.rows)
             raise ScaleError(f"{layer_name}: {self.folder} has no FP8 cache of layer {number}, but of {known}")
         return number
-
-
-def _done(is_adjusted: bool) -> str:
-    return "adjusted" if is_adjusted else "not adjusted"
 
 
 def current_plan(what: str) -> ModelPlan:

@@ -46,6 +46,23 @@ def test_a_draft_and_its_target_do_not_disturb_each_other(
         assert module("vllm_gaudi.extension.runtime").get_config().scale_adjustment is True
 
 
+@pytest.mark.parametrize(("skipped", "first_layer", "kept"), [("4", 3, 1), ("1", 3, None), ("1", 0, 1)])
+def test_layers_are_skipped_by_vllms_numbers_in_a_draft_too(
+    skipped: str, first_layer: int, kept: int | None
+) -> None:
+    with engine("gaudi2"):
+        target = load("autoround-gqa", skip_layers=[skipped])
+        draft = load_draft(target, "autoround-gqa-gaudi2", first_layer)
+        report = expected("autoround-gqa-gaudi2", "gaudi2")["layers"]
+        for number, layer in attentions(draft).items():
+            own = number - first_layer
+            parameters = list(layer.impl.parameters())
+            if own == kept:
+                assert parameters == []
+            else:
+                assert torch.equal(layer.impl.k_cache.input_scale, f32(report[own]["k"]["quant"]))
+
+
 def test_without_the_plugin_the_second_model_is_disturbed() -> None:
     # Why a decision for each model: this is what it replaces. The range of the first model is the second one's.
     name = "autoround-gqa"
