@@ -19,6 +19,7 @@ from vllm.model_executor.models.utils import extract_layer_index
 from gaudi_kv._errors import DeviceError, ScaleError
 from gaudi_kv._inspect import Inspection, inspect
 from gaudi_kv.vllm.scales import fp8_inspection
+from gaudi_kv.vllm_gaudi.patching import PatchError
 from gaudi_kv.vllm_gaudi.settings import mla_scale
 from gaudi_kv.vllm_gaudi.table import ScaleTable
 
@@ -102,20 +103,31 @@ class ModelPlan:
         ]
 
     def number_layers(self, layer_names: list[str]) -> None:
-        """Finds where the numbers of the model's attention layers start."""
+        """Finds where the numbers of the model's attention layers start.
+
+        Raises `PatchError` where the name of one does not have one number.
+        """
         if self.is_separate and layer_names:
-            self.first_layer = min(extract_layer_index(name) for name in layer_names)
+            self.first_layer = min(_number(name) for name in layer_names)
 
     def layer_number(self, layer_name: str) -> int:
         """The layer's number in the checkpoint.
 
-        Raises `ScaleError` where the checkpoint has no such layer with a cache.
+        Raises `ScaleError` where the checkpoint has no such layer with a cache, `PatchError` where the name does not
+        have one number.
         """
-        number = int(extract_layer_index(layer_name)) - self.first_layer
+        number = _number(layer_name) - self.first_layer
         if number not in self.table.rows:
             known = ", ".join(str(known) for known in self.table.rows)
             raise ScaleError(f"{layer_name}: {self.folder} has no FP8 cache of layer {number}, but of {known}")
         return number
+
+
+def _number(layer_name: str) -> int:
+    try:
+        return int(extract_layer_index(layer_name))
+    except AssertionError as error:
+        raise PatchError(f"{layer_name}: which layer it is cannot be told by its name") from error
 
 
 def current_plan(what: str) -> ModelPlan:

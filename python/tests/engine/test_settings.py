@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from importlib.metadata import entry_points
 from types import SimpleNamespace
 
 import pytest
+from engines import HERE, environment
 
 from gaudi_kv import OptionError
 from gaudi_kv.vllm import register
@@ -42,6 +45,25 @@ def test_nothing_is_registered_unless_it_is_asked_for(monkeypatch: pytest.Monkey
     # vLLM passes over an error here; the platform's class says what is wrong.
     monkeypatch.setenv("GAUDI_KV_EMULATE", "gaudi1")
     assert register() == "gaudi_kv.vllm.platform.EmulatedGaudiPlatform"
+
+
+def test_each_measured_case_has_its_own_environment() -> None:
+    code = """
+import os, measure
+measure.measure = lambda case: {"mode": os.environ.get("GAUDI_KV_MODE"), "ranks": os.environ.get("RANKS")}
+measure.main()
+"""
+    cases = [{"environment": {"GAUDI_KV_MODE": "exact"}}, {}, {"environment": {"GAUDI_KV_MODE": "fast", "RANKS": "2"}}, {}]
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(cases)],
+        env=environment(PYTHONPATH=str(HERE)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = [json.loads(line.removeprefix("MEASURED ")) for line in done.stdout.splitlines()]
+    nothing = {"mode": None, "ranks": None}
+    assert found == [{"mode": "exact", "ranks": None}, nothing, {"mode": "fast", "ranks": "2"}, nothing]
 
 
 def test_settings_have_defaults() -> None:
