@@ -62,7 +62,7 @@ class KvCacheMethod(BaseKVCacheMethod):
         device = getattr(getattr(layer, "_k_scale", None), "device", "cpu")
         shown = []
         for role in MLA if is_mla(layer) else MHA:
-            value = self.plan.table.scale(number, role.kind, role.side, role.shape, device)
+            value = self.plan.table.scale(number, role.kind, role.side, role.per_head, device)
             if _set(layer, role, value):
                 shown.append(f"{role.module}.{role.attribute} {value.flatten().tolist()}")
         logger.debug("%s: %s", layer.layer_name, ", ".join(shown))

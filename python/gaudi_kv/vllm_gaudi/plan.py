@@ -6,11 +6,11 @@ vLLM's current configuration is the target's also while a draft is made, so the 
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Literal
 
 from vllm.distributed import get_tensor_model_parallel_rank, get_tensor_model_parallel_world_size
@@ -19,8 +19,8 @@ from vllm.model_executor.models.utils import extract_layer_index
 from gaudi_kv._errors import DeviceError, ScaleError
 from gaudi_kv._inspect import Inspection, inspect
 from gaudi_kv.vllm.scales import fp8_inspection
+from gaudi_kv.vllm.settings import mla_scale
 from gaudi_kv.vllm_gaudi.patching import PatchError
-from gaudi_kv.vllm_gaudi.settings import mla_scale
 from gaudi_kv.vllm_gaudi.table import ScaleTable
 
 __all__ = ["ModelPlan", "current_plan", "device_generation", "making"]
@@ -35,7 +35,7 @@ def device_generation() -> Literal["gaudi2", "gaudi3"]:
 
     Raises `DeviceError` where it is neither a Gaudi2 nor a Gaudi3.
     """
-    ops = sys.modules["vllm_gaudi.extension.ops"]
+    ops = import_module("vllm_gaudi.extension.ops")
     if ops.is_hpu_gaudi2:
         return "gaudi2"
     if ops.is_hpu_gaudi3:

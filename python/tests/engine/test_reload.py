@@ -20,7 +20,8 @@ from vllm import LLM, SamplingParams
 from vllm.model_executor.layers.attention.mla_attention import MLAAttention
 
 def answer():
-    (output,) = llm.generate([{"prompt_token_ids": list(range(2, 40))}], SamplingParams(max_tokens=8, temperature=0), use_tqdm=False)
+    prompt, parameters = {"prompt_token_ids": list(range(2, 40))}, SamplingParams(max_tokens=8, temperature=0)
+    (output,) = llm.generate([prompt], parameters, use_tqdm=False)
     return list(output.outputs[0].token_ids)
 
 def reload(factor):

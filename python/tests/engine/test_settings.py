@@ -25,7 +25,8 @@ def test_a_plugin_that_every_process_loads_looks_at_the_platform(monkeypatch: py
     (point,) = (point for point in entry_points(group="vllm.general_plugins") if point.name == "gaudi_kv")
     called: list[str] = []
     monkeypatch.setattr("gaudi_kv.vllm_gaudi.register", lambda: called.append("vllm_gaudi"))
-    monkeypatch.setattr("gaudi_kv.vllm.guard.check_platform", lambda: called.append("guard"))
+    guard = SimpleNamespace(check_platform=lambda: called.append("guard"))
+    monkeypatch.setitem(sys.modules, "gaudi_kv.vllm.guard", guard)
     monkeypatch.setitem(sys.modules, "gaudi_kv.vllm.rope", SimpleNamespace(register=lambda: called.append("rope")))
     monkeypatch.delenv("GAUDI_KV_EMULATE", raising=False)
     point.load()()
@@ -53,7 +54,8 @@ import os, measure
 measure.measure = lambda case: {"mode": os.environ.get("GAUDI_KV_MODE"), "ranks": os.environ.get("RANKS")}
 measure.main()
 """
-    cases = [{"environment": {"GAUDI_KV_MODE": "exact"}}, {}, {"environment": {"GAUDI_KV_MODE": "fast", "RANKS": "2"}}, {}]
+    exact, fast = {"GAUDI_KV_MODE": "exact"}, {"GAUDI_KV_MODE": "fast", "RANKS": "2"}
+    cases = [{"environment": exact}, {}, {"environment": fast}, {}]
     done = subprocess.run(
         [sys.executable, "-c", code, json.dumps(cases)],
         env=environment(PYTHONPATH=str(HERE)),

@@ -118,8 +118,8 @@ def test_on_a_device_each_parameter_has_memory_of_its_own() -> None:
         table = module("gaudi_kv.vllm_gaudi.table")
         found = gaudi_kv.inspect(DATA / "llmc-gqa-head", device="gaudi2", q_missing="one")
         values = table.ScaleTable.of(found)
-        here = values.scale(0, "k", table.QUANT, table.HEADS, "cpu")
-        there = values.scale(0, "k", table.QUANT, table.HEADS, "meta")
+        here = values.scale(0, "k", table.QUANT, True, "cpu")
+        there = values.scale(0, "k", table.QUANT, True, "meta")
         assert here.untyped_storage().data_ptr() == values.values.untyped_storage().data_ptr()
         assert there.device.type == "meta" and there.untyped_storage().nbytes() == 2 * 4
 
@@ -215,7 +215,7 @@ def test_a_name_that_does_not_tell_the_layer_is_refused(first_layer: str) -> Non
     with engine("gaudi2"):
         layer = attentions(load("llmc-gqa-kv"))[0]
         layer.layer_name = f"model.layers.{first_layer}.attn"
-        with pytest.raises(gaudi_kv.GaudiKvError, match=rf"layers.{first_layer}.attn: which layer it is cannot be told"):
+        with pytest.raises(gaudi_kv.GaudiKvError, match=rf"layers.{first_layer}.attn: which layer it is"):
             layer.quant_method.process_weights_after_loading(layer)
 
 
