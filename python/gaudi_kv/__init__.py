@@ -1,7 +1,8 @@
 """FP8 KV caches with the arithmetic of Intel Gaudi.
 
-Functions take NumPy arrays and CPU torch tensors, contiguous, without copies, and let go of the interpreter's lock while
-they work; an array must not be changed by other threads meanwhile. NumPy has no bfloat16: where it is needed, the bits
+Functions take NumPy arrays and CPU torch tensors where they are, and let go of the interpreter's lock while they work;
+an array must not be changed by other threads meanwhile. Arrays are contiguous, but for torch tensors of queries, keys
+and values of MHA: rows of those may lie apart, and are copied then. NumPy has no bfloat16: where it is needed, the bits
 as `uint16` or an `ml_dtypes` array are taken. Everything that goes wrong is a `GaudiKvError`.
 
 The package needs neither torch nor NumPy to be imported.

@@ -87,8 +87,9 @@ class MhaAttention:
         """Attention of new tokens, with their keys and values as computed and earlier ones read from the cache.
 
         `q` is bfloat16 `[tokens, num_heads, head_dim]`, `k` and `v` `[tokens, num_kv_heads, ..]`; the last two sizes
-        may be one, and the rows of a tensor may be apart, as those of a slice of wider rows are. Returns `[tokens, num_heads, v_head_dim]` in float32 or in `out`, which may be bfloat16: the values
-        are bfloat16 ones. Whether the new tokens are in the cache already makes no difference.
+        may be one, and the rows of a tensor may be apart, as those of a slice of wider rows are. Returns `[tokens,
+        num_heads, v_head_dim]` in float32 or in `out`, which may be bfloat16: the values are bfloat16 ones. Whether the
+        new tokens are in the cache already makes no difference.
 
         Raises `ShapeError` or `DtypeError` where an operand or the batch does not fit, or where a sequence has cached
         tokens and there is no cache.
@@ -101,7 +102,8 @@ class MhaAttention:
         """Attention of tokens whose keys and values, and those of all tokens before them, are in the cache.
 
         `q` is bfloat16 `[tokens, num_heads, head_dim]`, one or several tokens a sequence; the rows of a tensor may be
-        apart. Returns `[tokens, num_heads, v_head_dim]` in float32 or in `out`, which may be bfloat16: the values are bfloat16 ones.
+        apart. Returns `[tokens, num_heads, v_head_dim]` in float32 or in `out`, which may be bfloat16: the values are
+        bfloat16 ones.
 
         Raises `ShapeError` or `DtypeError` where an operand or the batch does not fit; `out` is unchanged then.
         """

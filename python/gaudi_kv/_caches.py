@@ -65,8 +65,8 @@ class _Cache:
     def import_block(self, block: int, image: BlockImage) -> None:
         """Overwrites a block with one that was exported from a cache like this one.
 
-        Raises `DeviceError` where it was stored by another generation, `DtypeError` as another type, `ShapeError` in another
-        shape or where the block is outside the cache, `ScaleError` with other scales; nothing is written then.
+        Raises `DeviceError` where it was stored by another generation, `DtypeError` as another type, `ShapeError` in
+        another shape or where the block is outside the cache, `ScaleError` with other scales; nothing is written then.
         """
         self._inner.import_block(block, image._parts())
 

@@ -28,7 +28,9 @@ class DtypeError(GaudiKvError, TypeError):
 
 
 class ShapeError(GaudiKvError, ValueError):
-    """An operand has another shape, is not contiguous or overlaps another; a slot, block or batch does not fit."""
+    """An operand has another shape, is not contiguous where it must be, or overlaps another; a slot, block or batch
+    does not fit.
+    """
 
 
 class ScaleError(GaudiKvError, ValueError):

@@ -16,7 +16,13 @@ ONLY_SKIP = "--only-skip"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(ONLY_SKIP, metavar="REASON", help="a test that is skipped for another reason than this fails")
+    parser.addoption(ONLY_SKIP, metavar="REASON", help="what is skipped for another reason than this fails")
+
+
+def fail_other_skips(report: Any, node: pytest.Item | pytest.Collector) -> None:
+    allowed = node.config.getoption(ONLY_SKIP)
+    if report.skipped and allowed is not None and allowed not in str(report.longrepr):
+        report.outcome, report.longrepr = "failed", f"{node.nodeid} was skipped: {report.longrepr}"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -24,9 +30,16 @@ def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    allowed = item.config.getoption(ONLY_SKIP)
-    if report.skipped and allowed is not None and allowed not in str(report.longrepr):
-        report.outcome, report.longrepr = "failed", f"{item.nodeid} was skipped: {report.longrepr}"
+    fail_other_skips(report, item)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    fail_other_skips(report, collector)
     return report
 
 

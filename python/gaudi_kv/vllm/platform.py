@@ -65,8 +65,10 @@ class EmulatedGaudiPlatform(CpuPlatform):
     def check_and_update_config(cls, vllm_config: VllmConfig) -> None:
         """Refuses what cannot be emulated, and sets what differs from vLLM's CPU platform.
 
-        Raises `OptionError`.
+        Raises `OptionError`, and `ModelError` where the cache is FP8 and the checkpoint's files have errors.
         """
+        from gaudi_kv.vllm.scales import check_scales
+
         model_config = vllm_config.model_config
         if model_config is None:
             super().check_and_update_config(vllm_config)
@@ -75,6 +77,8 @@ class EmulatedGaudiPlatform(CpuPlatform):
         for is_refused, reason in _refusals(vllm_config):
             if is_refused:
                 raise OptionError(f"not with an emulated Gaudi: {reason}")
+        if is_fp8(vllm_config.cache_config.cache_dtype):
+            check_scales(vllm_config)
         _set_rope(vllm_config)
         cache, scheduler = vllm_config.cache_config, vllm_config.scheduler_config
         if not cache.user_specified_block_size:
@@ -130,9 +134,9 @@ def _refusals(vllm_config: VllmConfig) -> list[tuple[bool, str]]:
             f"--kv-cache-dtype {cache.cache_dtype}; it has {', '.join(CACHE_DTYPES)}",
         ),
         (
-            bool(cache.kv_cache_dtype_skip_layers) and is_fp8(cache.cache_dtype) and not model.use_mla,
-            "--kv-cache-dtype-skip-layers with an FP8 cache: vLLM clears blocks of caches of several types, "
-            "by a layout of keys and values that is not ours",
+            bool(cache.kv_cache_dtype_skip_layers) and is_fp8(cache.cache_dtype),
+            # vLLM clears their blocks by a layout of keys and values that is not ours.
+            "--kv-cache-dtype-skip-layers with an FP8 cache, which makes caches of several types",
         ),
         (model.is_hybrid, "layers that keep another state than keys and values"),
         (

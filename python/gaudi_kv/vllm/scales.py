@@ -15,11 +15,11 @@ from vllm.logger import init_logger
 from vllm.model_executor.models.utils import extract_layer_index
 
 from gaudi_kv._errors import ModelError, ScaleError
-from gaudi_kv._inspect import CacheDtype, Inspection, inspect
+from gaudi_kv._inspect import Inspection, inspect
 from gaudi_kv._scales import LayerScales, Scale
 from gaudi_kv.vllm.settings import Settings
 
-__all__ = ["checkpoint_cache_dtype", "layer_scales", "model_folder"]
+__all__ = ["check_scales", "checkpoint_cache_dtype", "fp8_inspection", "layer_scales", "model_folder"]
 
 logger = init_logger(f"vllm.{__name__}")
 
@@ -48,6 +48,31 @@ def checkpoint_cache_dtype(vllm_config: VllmConfig) -> str:
     return inspect(model_folder(vllm_config), device=settings.generation).kv_cache_dtype
 
 
+def fp8_inspection(folder: str, **options: Any) -> Inspection:
+    """What a model's scales are with an FP8 cache, by `inspect` with these options. Logs warnings and the decision.
+
+    Raises `ModelError` where the files cannot be read or have errors: then there is no FP8 cache for the model.
+    """
+    found = inspect(folder, kv_cache_dtype="fp8", **options)
+    for warning in found.warnings:
+        logger.warning("%s: %s", warning["code"], warning["message"])
+    if found.errors:
+        reasons = "; ".join(f"{error['code']}: {error['message']}" for error in found.errors)
+        raise ModelError(f"{folder} is not served with an FP8 cache: {reasons}")
+    adjustment = found["scale_adjustment"]
+    done = "adjusted" if adjustment["enabled"] else "not adjusted"
+    logger.info("KV scales of %s are %s (%s)", folder, done, adjustment["reason"])
+    return found
+
+
+def check_scales(vllm_config: VllmConfig) -> None:
+    """Looks for errors of a model that is to have an FP8 cache, before it is loaded.
+
+    Raises `ModelError` where its files cannot be read or have errors, `OptionError` where it does not fit its ranks.
+    """
+    _inspection(vllm_config, (vllm_config.parallel_config.tensor_parallel_size, 0))
+
+
 def layer_scales(vllm_config: VllmConfig, layer_name: str) -> LayerScales:
     """The scales that a layer with an FP8 cache runs with on this rank.
 
@@ -56,12 +81,8 @@ def layer_scales(vllm_config: VllmConfig, layer_name: str) -> LayerScales:
     """
     from vllm.distributed import get_tensor_model_parallel_rank, get_tensor_model_parallel_world_size
 
-    found = _inspection(
-        model_folder(vllm_config),
-        vllm_config.cache_config.cache_dtype,
-        (get_tensor_model_parallel_world_size(), get_tensor_model_parallel_rank()),
-        Settings.from_environment(),
-    )
+    ranks = get_tensor_model_parallel_world_size(), get_tensor_model_parallel_rank()
+    found = _inspection(vllm_config, ranks)
     layer = extract_layer_index(layer_name)
     try:
         scales = found.layer_scales(layer)
@@ -77,20 +98,28 @@ def _show(scale: Scale | None) -> Any:
     return "dynamic" if scale is None else f"x {scale.quant}, x {scale.dequant}"
 
 
+def _inspection(vllm_config: VllmConfig, ranks: tuple[int, int]) -> Inspection:
+    folder = model_folder(vllm_config)
+    override = os.environ.get("VLLM_SCALE_ADJUSTMENT")
+    return _remembered(folder, _changes(folder), override, ranks, Settings.from_environment())
+
+
+def _changes(folder: str) -> tuple[tuple[str, int], ...]:
+    """When each file of a folder was changed last."""
+    files = [entry for entry in os.scandir(folder) if entry.is_file()]
+    return tuple(sorted((file.name, file.stat().st_mtime_ns) for file in files))
+
+
 @cache
-def _inspection(folder: str, cache_dtype: CacheDtype, ranks: tuple[int, int], settings: Settings) -> Inspection:
-    found = inspect(
+def _remembered(
+    folder: str, changes: object, override: str | None, ranks: tuple[int, int], settings: Settings
+) -> Inspection:
+    """All layers of a rank have one inspection, for as long as nothing that it depends on changes."""
+    del changes, override
+    return fp8_inspection(
         folder,
         device=settings.generation,
-        kv_cache_dtype=cache_dtype,
         mla_scale=settings.mla_scale,
         q_missing=settings.q_missing,
         tensor_parallel=ranks,
     )
-    for warning in found.warnings:
-        logger.warning("%s: %s", warning["code"], warning["message"])
-    if found.errors:
-        raise ModelError("; ".join(f"{error['code']}: {error['message']}" for error in found.errors))
-    adjustment = found["scale_adjustment"]
-    logger.info("KV scales of %s: adjustment %s (%s)", folder, adjustment["enabled"], adjustment["reason"])
-    return found

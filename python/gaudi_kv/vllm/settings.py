@@ -9,17 +9,18 @@ from typing import Any, Literal
 
 from gaudi_kv._errors import OptionError
 
-__all__ = ["CACHE_DTYPES", "Settings", "is_fp8", "is_requested"]
+__all__ = ["CACHE_DTYPES", "Settings", "is_fp8", "is_requested", "mla_scale"]
 
 # What `--kv-cache-dtype` takes; `auto` is resolved by the platform, and is then a cache of the model's type.
 CACHE_DTYPES = ("auto", "bfloat16", "fp8", "fp8_e4m3", "fp8_inc")
 
 EMULATE = "GAUDI_KV_EMULATE"
+MLA_SCALE = "GAUDI_KV_MLA_SCALE"
 CHOICES = {
     EMULATE: ("gaudi2", "gaudi3"),
     "GAUDI_KV_MODE": ("fast", "exact"),
     "GAUDI_KV_Q_MISSING": ("dynamic", "one"),
-    "GAUDI_KV_MLA_SCALE": ("k-only", "max-kv"),
+    MLA_SCALE: ("k-only", "max-kv"),
     "GAUDI_KV_PREFILL": ("bf16", "fp8"),
 }
 
@@ -54,12 +55,23 @@ class Settings:
 
         Raises `OptionError` where a variable has a value that it does not take.
         """
-        values: list[Any] = []
-        for name, choices in CHOICES.items():
-            value = environment.get(name, "")
-            if value == "" and name != EMULATE:
-                value = choices[0]
-            if value not in choices:
-                raise OptionError(f"{name} is {value!r}; it takes {' and '.join(choices)}")
-            values.append(value)
-        return cls(*values)
+        return cls(*(_chosen(name, environment) for name in CHOICES))
+
+
+def mla_scale(environment: Mapping[str, str] = os.environ) -> Literal["k-only", "max-kv"]:
+    """`GAUDI_KV_MLA_SCALE`, also where nothing is emulated.
+
+    Raises `OptionError` where it has a value that it does not take.
+    """
+    value: Literal["k-only", "max-kv"] = _chosen(MLA_SCALE, environment)
+    return value
+
+
+def _chosen(name: str, environment: Mapping[str, str]) -> Any:
+    choices = CHOICES[name]
+    value = environment.get(name, "")
+    if value == "" and name != EMULATE:
+        value = choices[0]
+    if value not in choices:
+        raise OptionError(f"{name} is {value!r}; it takes {' and '.join(choices)}")
+    return value

@@ -9,13 +9,13 @@ from __future__ import annotations
 import dis
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from gaudi_kv.vllm_gaudi.patching import PatchError
 
 __all__ = ["accept_either", "two_values"]
 
-SELECTORS = ("select_experts", "select_experts_from_routed")
+OWN, ROUTED = "select_experts", "select_experts_from_routed"
 Select = Callable[..., tuple[Any, ...]]
 
 
@@ -30,28 +30,41 @@ def accept_either(process: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(process)
     def process_weights_after_loading(self: Any, layer: Any) -> Any:
         result = process(self, layer)
-        count = unpacked_values(type(self))
-        owners: tuple[Any, ...] = (layer, getattr(layer, "router", None))
-        for owner in owners:
-            select = getattr(owner, "select_experts", None)
+        used = used_selection(type(self))
+        owners: dict[str, Any] = {"layer": layer, "router": getattr(layer, "router", None)}
+        for name in used.owners:
+            owner = owners[name]
+            select = getattr(owner, OWN, None)
             if select is not None and not hasattr(select, "gives_values"):
-                owner.select_experts = _giving(count, select)
+                owner.select_experts = _giving(used.values, select)
         return result
 
     return process_weights_after_loading
 
 
-def unpacked_values(method: type) -> int:
-    """How many values the method takes from expert selection.
+class Used(NamedTuple):
+    """The expert selection that a method uses: whose (`layer`, `router`), and how many values it takes."""
 
-    Raises `PatchError` where its code does not show it.
+    owners: frozenset[str]
+    values: int
+
+
+def used_selection(method: type) -> Used:
+    """What the method's code says. A selection that is a function of a module has no owner.
+
+    Raises `PatchError` where it does not show how many values are taken.
     """
     for name in ("apply_monolithic", "apply"):
-        has_selected = False
+        owners, count, has_selected, before = set(), None, False, None
         for instruction in dis.get_instructions(getattr(method, name, lambda: None)):
-            has_selected = has_selected or instruction.argval in SELECTORS
-            if has_selected and instruction.opname == "UNPACK_SEQUENCE":
-                return int(instruction.argval)
+            if instruction.argval == OWN:
+                owners.add("router" if before == "router" else "layer")
+            has_selected = has_selected or instruction.argval in (OWN, ROUTED)
+            if has_selected and count is None and instruction.opname == "UNPACK_SEQUENCE":
+                count = int(instruction.argval)
+            before = instruction.argval
+        if count is not None:
+            return Used(frozenset(owners), count)
     raise PatchError(f"{method.__module__}.{method.__qualname__} does not unpack what expert selection gives")
 
 

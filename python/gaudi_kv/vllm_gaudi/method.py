@@ -43,7 +43,8 @@ class KvCacheMethod(BaseKVCacheMethod):
 
     def create_weights(self, layer: Any) -> None:
         """Makes placeholders, for loaders that insist on a place for each tensor."""
-        self.plan = current_plan("a KV-cache method")
+        if self.plan is None:
+            self.plan = current_plan("a KV-cache method")
         for name in PLACEHOLDERS:
             setattr(layer, name, Placeholder())
 
@@ -61,7 +62,7 @@ class KvCacheMethod(BaseKVCacheMethod):
         device = getattr(getattr(layer, "_k_scale", None), "device", "cpu")
         shown = []
         for role in MLA if is_mla(layer) else MHA:
-            value = self.plan.table.scale(number, role.kind, role.side, role.shape, device)
+            value = self.plan.table.scale(number, role.kind, role.side, role.per_head, device)
             if _set(layer, role, value):
                 shown.append(f"{role.module}.{role.attribute} {value.flatten().tolist()}")
         logger.debug("%s: %s", layer.layer_name, ", ".join(shown))
@@ -82,7 +83,7 @@ def is_mla(layer: Any) -> bool:
 def has_fp8_cache(layer: Any) -> bool:
     """Whether vllm-gaudi keeps the layer's cache in FP8 with scales of the checkpoint (and not with INC's).
 
-    Raises `PatchError` where it should, and the modules are not known ones.
+    Raises `PatchError` where it should, and the modules are not known ones, or the cache is of an encoder's output.
     """
     if not str(layer.kv_cache_dtype).startswith("fp8") or not getattr(layer.impl, "enable_fp8_attn", True):
         return False
@@ -90,6 +91,8 @@ def has_fp8_cache(layer: Any) -> bool:
     if not hasattr(cache, "input_scale"):
         kind = f"{type(layer.impl).__module__}.{type(layer.impl).__qualname__}"
         raise PatchError(f"{layer.layer_name}: {kind} has an FP8 cache, but no cache module with an input_scale")
+    if getattr(layer, "attn_type", None) == "encoder_decoder":
+        raise PatchError(f"{layer.layer_name}: a cache of an encoder's output has no scales; it needs a bf16 cache")
     return True
 
 
@@ -115,8 +118,5 @@ def _neutralize(layer: Any) -> None:
     for name in BUFFERS:
         if isinstance(getattr(layer, name, None), torch.Tensor):
             getattr(layer, name).fill_(1.0)
-        # Attention between encoder and decoder hands these on.
-        if getattr(layer, "attn_type", None) == "encoder_decoder":
-            setattr(layer, f"{name}_float", 1.0)
-        elif hasattr(layer, f"{name}_float"):
+        if hasattr(layer, f"{name}_float"):
             delattr(layer, f"{name}_float")

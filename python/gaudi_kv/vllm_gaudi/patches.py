@@ -25,7 +25,9 @@ def _late(module: str, function: str) -> Callable[[Any], Any]:
 
 
 def _method(name: str, module: str, attribute: str, reason: str) -> Patch:
-    return Patch(name, module, attribute, ("quant_config",), _late("method", "in_place_of"), reason)
+    return Patch(
+        name, module, attribute, ("quant_config",), _late("method", "in_place_of"), reason, needs=("models",)
+    )
 
 
 def _undecided(replaced: Any) -> Any:
@@ -42,7 +44,7 @@ PATCHES = (
         ("vllm_config", "prefix", "model_class", "model_config"),
         _late("models", "planned"),
         "a draft is told from its target, and a layer with an FP8 cache whose quantization has no KV-cache method gets "
-        "one (MLA layers of native fp8 and Quark); all others but `names`, `flavor` and `experts-*` need it",
+        "one (MLA layers of native fp8 and Quark)",
         by_name=True,
     ),
     _method(
@@ -58,12 +60,10 @@ PATCHES = (
         "takes the larger of k_scale and v_scale, and 1.0 for one that is missing",
     ),
     _method("fp8", f"{QUANTIZATION}.fp8", "Fp8KVCacheMethod", "loads scales that vllm-gaudi never applies"),
-    Patch(
+    _method(
         "modelopt",
         f"{QUANTIZATION}.modelopt",
         "ModelOptFp8Config.KVCacheMethodCls",
-        ("quant_config",),
-        _late("method", "in_place_of"),
         "loads scales that vllm-gaudi never applies",
     ),
     _method(
@@ -85,6 +85,8 @@ PATCHES = (
         ("config",),
         _undecided,
         "turns adjusting off for the process, and with it for a draft or target of another range",
+        # What is left of vllm-gaudi's goes by the flag of the process.
+        needs=("compressed-tensors", "compressed-tensors-mla", "weights"),
     ),
     Patch(
         "weights",
@@ -93,6 +95,7 @@ PATCHES = (
         ("weight_loader",),
         _late("weights", "adjusting"),
         "doubles whatever is not FP8, int8 weights among it, decides by a flag of the process, goes through float32",
+        needs=("models",),
     ),
     Patch(
         "experts-fp8",
@@ -124,6 +127,8 @@ PATCHES = (
 
 def markdown() -> str:
     """The table, in Markdown."""
-    lines = [f"| replaced | why | left alone by `{OFF}=..` |", "| --- | --- | --- |"]
-    lines += [f"| `{patch.module}`: `{patch.attribute}` | {patch.reason} | `{patch.name}` |" for patch in PATCHES]
+    lines = [f"| replaced | why | left alone by `{OFF}=..` | and with |", "| --- | --- | --- | --- |"]
+    for patch in PATCHES:
+        needs = ", ".join(f"`{need}`" for need in patch.needs)
+        lines.append(f"| `{patch.module}`: `{patch.attribute}` | {patch.reason} | `{patch.name}` | {needs} |")
     return "\n".join(lines)

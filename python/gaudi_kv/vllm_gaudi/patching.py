@@ -29,7 +29,8 @@ class Patch:
     """One replaced attribute.
 
     `attribute` may be that of a class in the module. `parameters` are those of what is replaced. `replacement` takes
-    what is replaced and gives what takes its place. With `by_name` modules that have imported it get it too.
+    what is replaced and gives what takes its place. With `by_name` modules that have imported it get it too. Where one
+    of the patches that it `needs` is left alone, it is too.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Patch:
     replacement: Callable[[Any], Any]
     reason: str
     by_name: bool = False
+    needs: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name} ({self.module}.{self.attribute})"
@@ -58,26 +60,42 @@ _replaced: list[tuple[Any, str, Any]] = []
 
 
 def install(patches: Sequence[Patch]) -> None:
-    """Replaces what the patches name, but for those that `GAUDI_KV_PATCHES_OFF` turns off. Again changes nothing.
+    """Replaces what the patches name, but for those that `GAUDI_KV_PATCHES_OFF` turns off and those that need one of
+    them. Again changes nothing.
 
     Raises `PatchError`, and replaces nothing, where the target of a patch is missing or has other parameters,
     `OptionError` where the setting has an unknown name.
     """
     if _replaced:
         return
-    off = turned_off(patch.name for patch in patches)
-    wanted = [patch for patch in patches if patch.name not in off]
+    left = _left_alone(patches)
     for patch in patches:
-        if patch.name in off:
-            logger.warning("not replaced, as %s asks: %s: %s", OFF, patch, patch.reason)
+        if patch.name in left:
+            logger.warning("not replaced, as %s: %s: %s", left[patch.name], patch, patch.reason)
+    wanted = [patch for patch in patches if patch.name not in left]
     targets = _find(wanted)
-    for patch, target in zip(wanted, targets, strict=True):
-        replacement = patch.replacement(target.value)
+    replacements = [patch.replacement(target.value) for patch, target in zip(wanted, targets, strict=True)]
+    for patch, target, replacement in zip(wanted, targets, replacements, strict=True):
         _set(target.owner, target.leaf, replacement)
         if patch.by_name:
             for module in _importers(target):
                 _set(module, target.leaf, replacement)
         logger.info("replaced %s: %s", patch, patch.reason)
+
+
+def _left_alone(patches: Sequence[Patch]) -> dict[str, str]:
+    """The names of patches that are not to be installed, with the reason."""
+    left = {name: f"{OFF} asks" for name in turned_off(patch.name for patch in patches)}
+    while True:
+        more = {
+            patch.name: f"it needs {need}"
+            for patch in patches
+            for need in patch.needs
+            if need in left and patch.name not in left
+        }
+        if not more:
+            return left
+        left |= more
 
 
 def uninstall() -> None:

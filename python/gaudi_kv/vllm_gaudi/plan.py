@@ -6,19 +6,21 @@ vLLM's current configuration is the target's also while a draft is made, so the 
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Literal
 
 from vllm.distributed import get_tensor_model_parallel_rank, get_tensor_model_parallel_world_size
 from vllm.model_executor.models.utils import extract_layer_index
 
-from gaudi_kv._errors import DeviceError, ModelError, ScaleError
+from gaudi_kv._errors import DeviceError, ScaleError
 from gaudi_kv._inspect import Inspection, inspect
-from gaudi_kv.vllm_gaudi.settings import mla_scale
+from gaudi_kv.vllm.scales import fp8_inspection
+from gaudi_kv.vllm.settings import mla_scale
+from gaudi_kv.vllm_gaudi.patching import PatchError
 from gaudi_kv.vllm_gaudi.table import ScaleTable
 
 __all__ = ["ModelPlan", "current_plan", "device_generation", "making"]
@@ -33,7 +35,7 @@ def device_generation() -> Literal["gaudi2", "gaudi3"]:
 
     Raises `DeviceError` where it is neither a Gaudi2 nor a Gaudi3.
     """
-    ops = sys.modules["vllm_gaudi.extension.ops"]
+    ops = import_module("vllm_gaudi.extension.ops")
     if ops.is_hpu_gaudi2:
         return "gaudi2"
     if ops.is_hpu_gaudi3:
@@ -67,7 +69,8 @@ class ModelPlan:
         # Of a bf16 cache: errors of KV scales are no affair of the weights.
         adjustment = inspect(self.folder, device=device_generation(), kv_cache_dtype="bf16")["scale_adjustment"]
         is_due = bool(adjustment["enabled"])
-        logger.info("FP8 weights of %s are %s (%s)", self.folder, _done(is_due), adjustment["reason"])
+        done = "adjusted" if is_due else "not adjusted"
+        logger.info("FP8 weights of %s are %s (%s)", self.folder, done, adjustment["reason"])
         return is_due
 
     @cached_property
@@ -76,49 +79,55 @@ class ModelPlan:
 
         Raises `ModelError` where the files cannot be read or have errors: then there is no FP8 cache for the model.
         """
-        found = inspect(
+        return fp8_inspection(
             self.folder,
             device=device_generation(),
-            kv_cache_dtype="fp8",
             mla_scale=mla_scale(),
             # vllm-gaudi's products have static scales only.
             q_missing="one",
             tensor_parallel=(get_tensor_model_parallel_world_size(), get_tensor_model_parallel_rank()),
-            skip_layers=[int(layer) if layer.isdecimal() else layer for layer in self.skipped],
+            skip_layers=self._skipped_layers(),
         )
-        for warning in found.warnings:
-            logger.warning("%s: %s", warning["code"], warning["message"])
-        if found.errors:
-            reasons = "; ".join(f"{error['code']}: {error['message']}" for error in found.errors)
-            raise ModelError(f"{self.folder} is not served with an FP8 cache: {reasons}")
-        adjustment = found["scale_adjustment"]
-        logger.info("KV scales of %s are %s (%s)", self.folder, _done(adjustment["enabled"]), adjustment["reason"])
-        return found
 
     @cached_property
     def table(self) -> ScaleTable:
         """The scales of all layers with an FP8 cache. Raises as `inspection` does."""
         return ScaleTable.of(self.inspection)
 
+    def _skipped_layers(self) -> list[Any]:
+        """The layers that vLLM keeps a bf16 cache for, by the numbers of the checkpoint."""
+        numbers = [int(layer) - self.first_layer for layer in self.skipped if layer.isdecimal()]
+        return [
+            *(number for number in numbers if number >= 0),
+            *(layer for layer in self.skipped if not layer.isdecimal()),
+        ]
+
     def number_layers(self, layer_names: list[str]) -> None:
-        """Finds where the numbers of the model's attention layers start."""
+        """Finds where the numbers of the model's attention layers start.
+
+        Raises `PatchError` where the name of one does not have one number.
+        """
         if self.is_separate and layer_names:
-            self.first_layer = min(extract_layer_index(name) for name in layer_names)
+            self.first_layer = min(_number(name) for name in layer_names)
 
     def layer_number(self, layer_name: str) -> int:
         """The layer's number in the checkpoint.
 
-        Raises `ScaleError` where the checkpoint has no such layer with a cache.
+        Raises `ScaleError` where the checkpoint has no such layer with a cache, `PatchError` where the name does not
+        have one number.
         """
-        number = int(extract_layer_index(layer_name)) - self.first_layer
+        number = _number(layer_name) - self.first_layer
         if number not in self.table.rows:
             known = ", ".join(str(known) for known in self.table.rows)
             raise ScaleError(f"{layer_name}: {self.folder} has no FP8 cache of layer {number}, but of {known}")
         return number
 
 
-def _done(is_adjusted: bool) -> str:
-    return "adjusted" if is_adjusted else "not adjusted"
+def _number(layer_name: str) -> int:
+    try:
+        return int(extract_layer_index(layer_name))
+    except AssertionError as error:
+        raise PatchError(f"{layer_name}: which layer it is cannot be told by its name") from error
 
 
 def current_plan(what: str) -> ModelPlan:

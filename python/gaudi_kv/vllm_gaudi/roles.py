@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gaudi_kv.vllm_gaudi.table import DEQUANT, HEADS, QUANT, WHOLE
+from gaudi_kv.vllm_gaudi.table import DEQUANT, QUANT
 
 __all__ = ["MHA", "MLA", "Role"]
 
@@ -21,13 +21,14 @@ class Role:
     attribute: str
     kind: str
     side: int
-    shape: bool = WHOLE
+    # Has a number for each KV head where the model does; else there is one for the layer.
+    per_head: bool = False
 
 
 def _cache(module: str, kind: str) -> list[Role]:
     return [
-        Role(module, "input_scale", kind, QUANT, HEADS),
-        Role(module, "output_scale", kind, DEQUANT, HEADS),
+        Role(module, "input_scale", kind, QUANT, per_head=True),
+        Role(module, "output_scale", kind, DEQUANT, per_head=True),
     ]
 
 

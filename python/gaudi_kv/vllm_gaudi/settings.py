@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Literal, cast
 
 from gaudi_kv._errors import OptionError
 
-__all__ = ["OFF", "mla_scale", "turned_off"]
+__all__ = ["OFF", "turned_off"]
 
 OFF = "GAUDI_KV_PATCHES_OFF"
-MLA_SCALE = "GAUDI_KV_MLA_SCALE"
 
 
 def turned_off(known: Iterable[str], environment: Mapping[str, str] = os.environ) -> frozenset[str]:
@@ -25,14 +23,3 @@ def turned_off(known: Iterable[str], environment: Mapping[str, str] = os.environ
     if unknown:
         raise OptionError(f"{OFF} has {', '.join(sorted(unknown))}; it takes all, {', '.join(sorted(known))}")
     return known if "all" in names else names
-
-
-def mla_scale(environment: Mapping[str, str] = os.environ) -> Literal["k-only", "max-kv"]:
-    """`GAUDI_KV_MLA_SCALE`, `k-only` where it is not set.
-
-    Raises `OptionError` where it has another value.
-    """
-    value = environment.get(MLA_SCALE, "") or "k-only"
-    if value not in ("k-only", "max-kv"):
-        raise OptionError(f"{MLA_SCALE} is {value!r}; it takes k-only and max-kv")
-    return cast("Literal['k-only', 'max-kv']", value)

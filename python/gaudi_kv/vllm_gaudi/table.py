@@ -10,13 +10,11 @@ from gaudi_kv._errors import ScaleError
 from gaudi_kv._inspect import Inspection
 from gaudi_kv._scales import LayerScales, Scale
 
-__all__ = ["HEADS", "QUANT", "DEQUANT", "ScaleTable"]
+__all__ = ["DEQUANT", "QUANT", "ScaleTable"]
 
 # Where a layer's scale of a kind is; `one` is 1.0 in every layer.
 KINDS = {"k": 0, "v": 1, "q": 2, "prob": 3, "one": 4}
 QUANT, DEQUANT = 0, 1
-# Of a scale: one number for the layer, or one for each KV head.
-WHOLE, HEADS = False, True
 
 
 class ScaleTable:
@@ -55,15 +53,15 @@ class ScaleTable:
                     _fill(values[rows[number], KINDS[kind]], scale)
         return cls(rows, values)
 
-    def scale(self, layer: int, kind: str, side: int, shape: bool, device: Any) -> torch.Tensor:
+    def scale(self, layer: int, kind: str, side: int, per_head: bool, device: Any) -> torch.Tensor:
         """A scale for a device: in the CPU's memory a view of the table, elsewhere a copy. There a view would give each
         layer a place of its own in one tensor, and with it a graph of its own.
 
-        Its shape is `()`, or `[heads, 1]` where `shape` is HEADS and the model has scales for each head.
+        Its shape is `()`, or `[heads, 1]` where `per_head` and the model has scales for each head.
         """
         numbers = self.values[self.rows[layer], KINDS[kind], side]
-        is_per_head = shape is HEADS and numbers.numel() > 1
-        return (numbers[1:].unsqueeze(-1) if is_per_head else numbers[0]).to(device)
+        has_heads = per_head and numbers.numel() > 1
+        return (numbers[1:].unsqueeze(-1) if has_heads else numbers[0]).to(device)
 
 
 def _heads(scale: Scale | None) -> int:

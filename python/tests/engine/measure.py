@@ -1,9 +1,9 @@
 """Runs vLLM over models and prints what it measured, a line of JSON for each.
 
-`measure.py CASES`: a JSON list of objects with `model`, `environment`, `options` (arguments of `vllm.LLM`), `chunks`
-and `rounds` (of prompts that are answered together). Perplexity is of the first 2,048 tokens of the held-out text in
-windows of 128, all at once, with so many new tokens of each in a step as `chunks` says; the keys and values of earlier
-ones are read from the cache.
+`measure.py CASES`: a JSON list of objects with `model`, `environment` (for that one alone), `options` (arguments of
+`vllm.LLM`), `chunks` and `rounds` (of prompts that are answered together). Perplexity is of the first 2,048 tokens of
+the held-out text in windows of 128, all at once, with so many new tokens of each in a step as `chunks` says; the keys
+and values of earlier ones are read from the cache.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
 DATA = Path(__file__).resolve().parents[3] / "tests" / "data"
@@ -71,7 +72,6 @@ def cached_tokens(llm: Any, prompt: str) -> int:
 def measure(case: dict[str, Any]) -> dict[str, Any]:
     from vllm.distributed import cleanup_dist_env_and_memory
 
-    os.environ.update(case.get("environment", {}))
     llm = engine(case["model"], **case.get("options", {}))
     read = {str(chunk): perplexity(llm, chunk) for chunk in case.get("chunks", [16, 1])}
     rounds = [texts(llm, prompts) for prompts in case.get("rounds", [[PROMPT]])]
@@ -87,7 +87,9 @@ def measure(case: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     for case in json.loads(sys.argv[1]):
-        print("MEASURED", json.dumps(measure(case)), flush=True)
+        with mock.patch.dict(os.environ, case.get("environment", {})):
+            result = measure(case)
+        print("MEASURED", json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ CASES: list[tuple[dict[str, Any], str]] = [
     ({"model": GQA, "kv_cache_dtype": "fp8_e5m2"}, "--kv-cache-dtype fp8_e5m2; it has auto, bfloat16, fp8"),
     ({"model": GQA, "dtype": "float32"}, "a model in torch.float32"),
     ({"model": GQA, "kv_cache_dtype": "fp8", "kv_cache_dtype_skip_layers": ["0"]}, "--kv-cache-dtype-skip-layers"),
+    ({"model": MLA, "kv_cache_dtype": "fp8", "kv_cache_dtype_skip_layers": ["0"]}, "--kv-cache-dtype-skip-layers"),
     ({"model": GQA, "pipeline_parallel_size": 2}, "pipeline parallelism"),
     ({"model": MLA, "enable_lora": True}, "LoRA on MLA"),
     (
@@ -57,6 +59,22 @@ def answers() -> list[str]:
 @pytest.mark.parametrize("number", range(len(CASES)))
 def test_the_answer_is(answers: list[str], number: int) -> None:
     assert CASES[number][1] in answers[number]
+
+
+@pytest.mark.parametrize("name", ["llmc-gqa-kv", "llmc-mla-kv"])
+def test_a_model_with_errors_is_refused_before_it_is_loaded(name: str, tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    folder = tmp_path / "model"
+    shutil.copytree(DATA / name, folder)
+    tensors = load_file(folder / "model.safetensors")
+    tensors["model.layers.1.self_attn.k_scale"].fill_(float("nan"))
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    cases = [{"model": str(folder), "kv_cache_dtype": cache_dtype} for cache_dtype in ("auto", "fp8", "bfloat16")]
+    *refused, accepted = ask(cases, GAUDI_KV_EMULATE="gaudi2")
+    for answer in refused:
+        assert "is not served with an FP8 cache: " in answer and "layers.1.self_attn.k_scale" in answer
+    assert accepted.startswith("accepted with bfloat16")
 
 
 def test_an_emulation_that_vllm_passes_over_is_an_error() -> None:

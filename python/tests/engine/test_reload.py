@@ -20,7 +20,8 @@ from vllm import LLM, SamplingParams
 from vllm.model_executor.layers.attention.mla_attention import MLAAttention
 
 def answer():
-    (output,) = llm.generate([{"prompt_token_ids": list(range(2, 40))}], SamplingParams(max_tokens=8, temperature=0), use_tqdm=False)
+    prompt, parameters = {"prompt_token_ids": list(range(2, 40))}, SamplingParams(max_tokens=8, temperature=0)
+    (output,) = llm.generate([prompt], parameters, use_tqdm=False)
     return list(output.outputs[0].token_ids)
 
 def reload(factor):
@@ -39,6 +40,9 @@ answers = [answer()]
 for factor in (2.0, 0.5, 0.0):
     reload(factor)
     answers.append(answer())
+# From the files, as vLLM itself does it.
+llm.collective_rpc("reload_weights")
+answers.append(answer())
 print("ANSWERS", json.dumps(answers))
 """
 
@@ -52,7 +56,8 @@ def test_attention_uses_the_weights_of_the_last_load() -> None:
     lines = [line for line in done.stdout.splitlines() if line.startswith("ANSWERS ")]
     assert lines, done.stderr[-4000:]
     answers: list[Any] = json.loads(lines[0].removeprefix("ANSWERS "))
-    first, doubled, halved, without = answers
+    first, doubled, halved, without, reloaded = answers
     assert halved == first
     assert doubled != first
     assert without not in (first, doubled)
+    assert reloaded == first

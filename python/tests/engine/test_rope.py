@@ -19,6 +19,8 @@ from vllm.config import CompilationConfig, VllmConfig, set_current_vllm_config
 from vllm.plugins import load_general_plugins
 from vllm.platforms import current_platform
 load_general_plugins()
+from gaudi_kv import _plugin
+_plugin.register()
 current_platform.import_kernels()
 from vllm.model_executor.layers.rotary_embedding import get_rope
 config = VllmConfig(compilation_config=CompilationConfig(custom_ops=["all", "-rotary_embedding"]))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from importlib.metadata import entry_points
 from types import SimpleNamespace
 
 import pytest
+from engines import HERE, environment
 
 from gaudi_kv import OptionError
 from gaudi_kv.vllm import register
@@ -22,7 +25,8 @@ def test_a_plugin_that_every_process_loads_looks_at_the_platform(monkeypatch: py
     (point,) = (point for point in entry_points(group="vllm.general_plugins") if point.name == "gaudi_kv")
     called: list[str] = []
     monkeypatch.setattr("gaudi_kv.vllm_gaudi.register", lambda: called.append("vllm_gaudi"))
-    monkeypatch.setattr("gaudi_kv.vllm.guard.check_platform", lambda: called.append("guard"))
+    guard = SimpleNamespace(check_platform=lambda: called.append("guard"))
+    monkeypatch.setitem(sys.modules, "gaudi_kv.vllm.guard", guard)
     monkeypatch.setitem(sys.modules, "gaudi_kv.vllm.rope", SimpleNamespace(register=lambda: called.append("rope")))
     monkeypatch.delenv("GAUDI_KV_EMULATE", raising=False)
     point.load()()
@@ -42,6 +46,26 @@ def test_nothing_is_registered_unless_it_is_asked_for(monkeypatch: pytest.Monkey
     # vLLM passes over an error here; the platform's class says what is wrong.
     monkeypatch.setenv("GAUDI_KV_EMULATE", "gaudi1")
     assert register() == "gaudi_kv.vllm.platform.EmulatedGaudiPlatform"
+
+
+def test_each_measured_case_has_its_own_environment() -> None:
+    code = """
+import os, measure
+measure.measure = lambda case: {"mode": os.environ.get("GAUDI_KV_MODE"), "ranks": os.environ.get("RANKS")}
+measure.main()
+"""
+    exact, fast = {"GAUDI_KV_MODE": "exact"}, {"GAUDI_KV_MODE": "fast", "RANKS": "2"}
+    cases = [{"environment": exact}, {}, {"environment": fast}, {}]
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(cases)],
+        env=environment(PYTHONPATH=str(HERE)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = [json.loads(line.removeprefix("MEASURED ")) for line in done.stdout.splitlines()]
+    nothing = {"mode": None, "ranks": None}
+    assert found == [{"mode": "exact", "ranks": None}, nothing, {"mode": "fast", "ranks": "2"}, nothing]
 
 
 def test_settings_have_defaults() -> None:

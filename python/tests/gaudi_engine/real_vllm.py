@@ -1,7 +1,7 @@
 """Serves a model with the real vLLM on the CPU, with the plugin's replacements in it, and prints what its layers got.
 
-`real_vllm.py MODEL TOKENIZER KV_CACHE_DTYPE`. vLLM's attention is the emulated Gaudi2's; each implementation is given the modules
-that vllm-gaudi's have, from the stand-in, and the plugin finds them as it would there.
+`real_vllm.py MODEL TOKENIZER KV_CACHE_DTYPE`. vLLM's attention is the emulated Gaudi2's; each implementation is given
+the modules that vllm-gaudi's have, from the stand-in, and the plugin finds them as it would there.
 """
 
 from __future__ import annotations

@@ -77,6 +77,21 @@ def test_methods_of_older_releases_do_too(given: int, taken: int) -> None:
         assert ids.tolist() == IDS.tolist() and weights.tolist() == WEIGHTS.tolist()
 
 
+def test_a_selection_that_the_method_does_not_use_is_left_alone() -> None:
+    with engine("gaudi2"):
+        select = selection(3)
+
+        def replaced(method: Any) -> set[str]:
+            layer = layer_with(select)
+            run(method, layer)
+            owners = {"layer": layer, "router": layer.router}
+            return {name for name, owner in owners.items() if owner.select_experts is not select}
+
+        # By a function of a module, by the layer's router, by the layer.
+        assert [replaced(method) for method in methods()] == [set(), {"router"}]
+        assert replaced(older_method(2)) == {"layer"}
+
+
 def test_without_the_plugin_three_are_too_many() -> None:
     with engine("gaudi2", with_plugin=False):
         for method in methods():

@@ -46,6 +46,23 @@ def test_a_draft_and_its_target_do_not_disturb_each_other(
         assert module("vllm_gaudi.extension.runtime").get_config().scale_adjustment is True
 
 
+@pytest.mark.parametrize(("skipped", "first_layer", "kept"), [("4", 3, 1), ("1", 3, None), ("1", 0, 1)])
+def test_layers_are_skipped_by_vllms_numbers_in_a_draft_too(
+    skipped: str, first_layer: int, kept: int | None
+) -> None:
+    with engine("gaudi2"):
+        target = load("autoround-gqa", skip_layers=[skipped])
+        draft = load_draft(target, "autoround-gqa-gaudi2", first_layer)
+        report = expected("autoround-gqa-gaudi2", "gaudi2")["layers"]
+        for number, layer in attentions(draft).items():
+            own = number - first_layer
+            parameters = list(layer.impl.parameters())
+            if own == kept:
+                assert parameters == []
+            else:
+                assert torch.equal(layer.impl.k_cache.input_scale, f32(report[own]["k"]["quant"]))
+
+
 def test_without_the_plugin_the_second_model_is_disturbed() -> None:
     # Why a decision for each model: this is what it replaces. The range of the first model is the second one's.
     name = "autoround-gqa"
@@ -101,8 +118,8 @@ def test_on_a_device_each_parameter_has_memory_of_its_own() -> None:
         table = module("gaudi_kv.vllm_gaudi.table")
         found = gaudi_kv.inspect(DATA / "llmc-gqa-head", device="gaudi2", q_missing="one")
         values = table.ScaleTable.of(found)
-        here = values.scale(0, "k", table.QUANT, table.HEADS, "cpu")
-        there = values.scale(0, "k", table.QUANT, table.HEADS, "meta")
+        here = values.scale(0, "k", table.QUANT, True, "cpu")
+        there = values.scale(0, "k", table.QUANT, True, "meta")
         assert here.untyped_storage().data_ptr() == values.values.untyped_storage().data_ptr()
         assert there.device.type == "meta" and there.untyped_storage().nbytes() == 2 * 4
 
@@ -183,15 +200,53 @@ def test_scales_of_inc_are_left_alone() -> None:
             assert list(layer.impl.parameters()) == []
 
 
-def test_attention_between_encoder_and_decoder_keeps_its_numbers() -> None:
+def test_attention_between_encoder_and_decoder_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with engine("gaudi2"):
-        model = load("llmc-gqa-kv")
-        layer = attentions(model)[0]
-        layer.attn_type = "encoder_decoder"
-        layer.quant_method.process_weights_after_loading(layer)
-        assert layer._k_scale_float == 1.0 and float(layer._k_scale) == 1.0
-        k = expected("llmc-gqa-kv", "gaudi2")["layers"][0]["k"]
-        assert torch.equal(layer.impl.k_cache.input_scale, f32(k["quant"]))
+        layer = module("vllm.model_executor.layers.attention").Attention
+        monkeypatch.setattr(layer, "attn_type", "encoder_decoder")
+        with pytest.raises(gaudi_kv.GaudiKvError, match=r"layers.0.self_attn.attn: a cache of an encoder's output"):
+            load("llmc-gqa-kv")
+        # And a bf16 cache is not.
+        load("llmc-gqa-kv", kv_cache_dtype="auto")
+
+
+@pytest.mark.parametrize("first_layer", ["0.1", "one"])
+def test_a_name_that_does_not_tell_the_layer_is_refused(first_layer: str) -> None:
+    with engine("gaudi2"):
+        layer = attentions(load("llmc-gqa-kv"))[0]
+        layer.layer_name = f"model.layers.{first_layer}.attn"
+        with pytest.raises(gaudi_kv.GaudiKvError, match=rf"layers.{first_layer}.attn: which layer it is"):
+            layer.quant_method.process_weights_after_loading(layer)
+
+
+def test_unified_attention_is_refused() -> None:
+    """It has caches with scales, and no products."""
+    with engine("gaudi2"):
+        backend = module("vllm_gaudi.attention.backends.hpu_attn")
+        original = backend.HPUAttentionImpl
+
+        class Unified(original):  # type: ignore[misc, valid-type]
+            def __init__(self, *args: object) -> None:
+                super().__init__(*args)
+                for name in ("matmul_qk", "matmul_av", "batch2block_matmul", "block2batch_matmul"):
+                    delattr(self, name)
+                del self.fused_scaled_dot_product_attention
+
+        backend.HPUAttentionImpl = Unified
+        with pytest.raises(gaudi_kv.GaudiKvError, match=r"layers.0.self_attn.attn: .* has no matmul_qk.scale_input"):
+            load("llmc-gqa-kv")
+        load("llmc-gqa-kv", kv_cache_dtype="auto")
+
+
+def test_a_method_stays_with_its_model() -> None:
+    with engine("gaudi2"):
+        layer = attentions(load("autoround-gqa"))[0]
+        plan = layer.quant_method.plan
+        # While another model is made, as when a layer gets its placeholders for weights that are loaded again.
+        models, other = module("gaudi_kv.vllm_gaudi.plan"), load("autoround-gqa-gaudi2").vllm_config
+        with models.making(models.ModelPlan(other, other.model_config, str)):
+            layer.quant_method.create_weights(layer)
+        assert layer.quant_method.plan is plan
 
 
 def test_decisions_and_warnings_are_logged(caplog: pytest.LogCaptureFixture) -> None:

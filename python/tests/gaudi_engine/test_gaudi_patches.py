@@ -20,7 +20,6 @@ from gaudi_kv.vllm_gaudi.patches import PATCHES, markdown
 from gaudi_kv.vllm_gaudi.patching import Patch
 
 
-
 def needs(package: str, title: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(importlib.util.find_spec(package) is None, reason=f"needs {title}")
 
@@ -102,17 +101,39 @@ def test_a_second_call_changes_nothing() -> None:
         assert targets() == once
 
 
-def test_every_line_can_be_left_alone() -> None:
+# What cannot be without what is left alone.
+NEEDING = {
+    "models": {"compressed-tensors", "compressed-tensors-mla", "fp8", "modelopt", "quark", "weights", "flavor"},
+    "compressed-tensors": {"flavor"},
+    "compressed-tensors-mla": {"flavor"},
+    "weights": {"flavor"},
+}
+
+
+def test_every_line_can_be_left_alone(caplog: pytest.LogCaptureFixture) -> None:
     for patch in PATCHES:
-        with engine("gaudi2", with_plugin=False, GAUDI_KV_PATCHES_OFF=patch.name):
+        needing = NEEDING.get(patch.name, set())
+        caplog.clear()
+        with caplog.at_level(logging.WARNING), engine("gaudi2", with_plugin=False, GAUDI_KV_PATCHES_OFF=patch.name):
             before = targets()
             plugin()()
             after = targets()
-            assert [name for name in before if after[name] is before[name]] == [patch.name]
+            assert {name for name in before if after[name] is before[name]} == {patch.name} | needing
+        assert len(caplog.records) == 1 + len(needing)
+        assert all(f"not replaced, as it needs {patch.name}: {name} (" in caplog.text for name in needing - {"flavor"})
     with engine("gaudi2", with_plugin=False, GAUDI_KV_PATCHES_OFF="all"):
         before = targets()
         plugin()()
         assert targets() == before
+
+
+@pytest.mark.parametrize("off", ["compressed-tensors", "models", "compressed-tensors, compressed-tensors-mla"])
+@pytest.mark.parametrize("name", ["autoround-gqa-gaudi2", "autoround-gqa"])
+def test_scales_of_vllm_gaudi_are_as_they_were_where_they_are_left_alone(name: str, off: str) -> None:
+    with engine("gaudi2", GAUDI_KV_PATCHES_OFF=off):
+        layers = attentions(load(name))
+    for report in expected(name, "gaudi2")["layers"]:
+        assert float(layers[report["layer"]].impl.k_cache.input_scale) == pytest.approx(report["k"]["quant"])
 
 
 def test_what_is_left_alone_is_said(caplog: pytest.LogCaptureFixture) -> None:
