@@ -21,7 +21,18 @@ thread_local! {
     static WORKSPACE: RefCell<MlaWorkspace> = RefCell::default();
 }
 
-/// Does the same on a device and the planes of a cache on it, of any kind.
+/// Works with the memory of the thread. Large contexts do not keep theirs.
+fn with_workspace<T>(work: impl FnOnce(&mut MlaWorkspace) -> T) -> T {
+    WORKSPACE.with_borrow_mut(|workspace| {
+        let result = work(workspace);
+        workspace.trim();
+        result
+    })
+}
+
+/// Does the same on a device and the planes of a cache on it, of any kind. A cache is locked on the caller's thread: a
+/// thread of the pool that waits takes on another call meanwhile, whose lock would wait for a writer that waits for the
+/// first.
 macro_rules! on_both {
     ($attention:expr, $cache:expr, |$device:ident, $planes:ident| $work:expr) => {
         match (&$attention.place, &$cache.store) {
@@ -114,26 +125,17 @@ pub unsafe extern "C" fn gaudi_kv_attention_prefill_mha(
             )
         };
         let layer = attention.mha(batch.tokens(), out)?;
-        let result = on_threads(|| match cache {
+        match cache {
             None => on_device!(&attention.place, |device| {
-                Ok(layer.prefill(device, None, operands, &batch.view())?)
+                on_threads(|| Ok(layer.prefill_into(device, None, operands, &batch.view(), out)?))
             }),
             Some(cache) => on_both!(attention, cache, |device, planes| {
                 let cache = reading(planes.mha()?);
-                Ok(layer.prefill(device, Some(&*cache), operands, &batch.view())?)
+                let cache = Some(&*cache);
+                on_threads(|| Ok(layer.prefill_into(device, cache, operands, &batch.view(), out)?))
             }),
-        })?;
-        copy(&result, out)
+        }
     })
-}
-
-/// Copies a result whose length follows from the operands.
-fn copy(result: &[f32], out: &mut [f32]) -> Result<(), Failure> {
-    if result.len() != out.len() {
-        return Err(Failure::length("out", out.len(), result.len()));
-    }
-    out.copy_from_slice(result);
-    Ok(())
 }
 
 /// Attention of new tokens over expanded keys and values: those of the new tokens from their latents as computed,
@@ -186,16 +188,17 @@ pub unsafe extern "C" fn gaudi_kv_attention_prefill_mla(
             )
         };
         let layer = attention.mla(batch.tokens(), out)?;
-        let result = on_threads(|| match cache {
+        let batch = batch.view();
+        with_workspace(|workspace| match cache {
             None => on_device!(&attention.place, |device| {
-                Ok(layer.prefill(device, None, query, latents, &batch.view())?)
+                on_threads(|| Ok(layer.prefill_into(device, None, query, latents, &batch, workspace, out)?))
             }),
             Some(cache) => on_both!(attention, cache, |device, planes| {
                 let cache = reading(planes.mla()?);
-                Ok(layer.prefill(device, Some(&*cache), query, latents, &batch.view())?)
+                let cache = Some(&*cache);
+                on_threads(|| Ok(layer.prefill_into(device, cache, query, latents, &batch, workspace, out)?))
             }),
-        })?;
-        copy(&result, out)
+        })
     })
 }
 
@@ -236,11 +239,10 @@ pub unsafe extern "C" fn gaudi_kv_attention_decode_mha(
             )
         };
         let layer = attention.mha(batch.tokens(), out)?;
-        on_threads(|| {
-            on_both!(attention, cache, |device, planes| {
-                let cache = reading(planes.mha()?);
-                Ok(layer.decode_into(device, &cache, q, &batch.decode, out)?)
-            })
+        on_both!(attention, cache, |device, planes| {
+            let cache = reading(planes.mha()?);
+            let cache = &*cache;
+            on_threads(|| Ok(layer.decode_into(device, cache, q, &batch.decode, out)?))
         })
     })
 }
@@ -281,12 +283,11 @@ pub unsafe extern "C" fn gaudi_kv_attention_decode_mla(
             )
         };
         let layer = attention.mla(batch.tokens(), out)?;
-        WORKSPACE.with_borrow_mut(|workspace| {
-            on_threads(|| {
-                on_both!(attention, cache, |device, planes| {
-                    let cache = reading(planes.mla()?);
-                    Ok(layer.decode_into(device, &cache, query, &batch.decode, workspace, out)?)
-                })
+        with_workspace(|workspace| {
+            on_both!(attention, cache, |device, planes| {
+                let cache = reading(planes.mla()?);
+                let cache = &*cache;
+                on_threads(|| Ok(layer.decode_into(device, cache, query, &batch.decode, workspace, out)?))
             })
         })
     })

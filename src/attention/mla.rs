@@ -44,6 +44,21 @@ pub struct MlaWorkspace {
     values: Vec<bf16>,
 }
 
+/// A workspace of more bytes than this is given back to the system.
+const KEPT_BYTES: usize = 64 << 20;
+
+impl MlaWorkspace {
+    /// Gives the memory back if it is more than is worth keeping between calls, 64 MiB.
+    pub fn trim(&mut self) {
+        let Expanded { nope, keys, values } = &self.expanded;
+        let words = [&self.absorbed, &self.q, &self.latents, &self.values, nope, keys, values];
+        let words: usize = words.iter().map(|words| words.capacity()).sum();
+        if words * size_of::<bf16>() + self.accumulated.capacity() * size_of::<f32>() > KEPT_BYTES {
+            *self = Self::default();
+        }
+    }
+}
+
 /// Latents, expanded.
 #[derive(Debug, Default)]
 struct Expanded {

@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         test("a caller of the first version", uses::old_caller),
         test("calls with any arguments return", uses::any_arguments),
         test("several threads", uses::threads),
+        test("large decodes while another thread writes", uses::large_decodes_and_a_writer),
         test("a forked process", uses::after_a_fork),
         slow(with(
             "valgrind",

@@ -60,6 +60,10 @@ pub fn threads() {
     is_fine(&Program::c("threads.c"), &[], &["all", &models()]);
 }
 
+pub fn large_decodes_and_a_writer() {
+    is_fine(&Program::c("threads.c"), &[], &["large", &models()]);
+}
+
 pub fn after_a_fork() {
     is_fine(&Program::c("threads.c"), &[], &["fork", &models()]);
 }
