@@ -88,7 +88,7 @@ fn check_out(out: &[f32], tokens: usize, row: usize) -> Result<(), Failure> {
 ///
 /// Returns `GAUDI_KV_INVALID_SHAPE` where operands or batch do not fit, `GAUDI_KV_MISMATCH` where the cache is on
 /// another device, `GAUDI_KV_INVALID_FACTOR` where a scale cannot be used, and `GAUDI_KV_INVALID_ARGUMENT` for a layer
-/// or a cache of the other kind, or where `out` overlaps with an operand. Nothing is written to `out` then.
+/// or a cache of the other kind, or where `out` overlaps with an operand or the cache's memory. Nothing is written to `out` then.
 ///
 /// # Safety
 /// `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to
@@ -109,12 +109,15 @@ pub unsafe extern "C" fn gaudi_kv_attention_prefill_mha(
 ) -> gaudi_kv_status {
     barrier(|| {
         let read = [("q", bytes_of(q, q_len)), ("k", bytes_of(k, k_len)), ("v", bytes_of(v, v_len))];
-        check_disjoint(&[("out", bytes_of(out, out_len))], &read)?;
+        let written = [("out", bytes_of(out, out_len))];
+        check_disjoint(&written, &read)?;
+        // SAFETY: the caller says so.
+        let cache = unsafe { cache.as_ref() };
+        check_disjoint(&written, cache.map_or(&[], |cache| &cache.lent))?;
         // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (attention, cache, batch, operands, out) = unsafe {
+        let (attention, batch, operands, out) = unsafe {
             (
                 pointer::handle("the attention", attention)?,
-                cache.as_ref(),
                 pointer::handle("the batch", batch)?,
                 (
                     pointer::slice("q", q.cast::<bf16>(), q_len)?,
@@ -169,12 +172,15 @@ pub unsafe extern "C" fn gaudi_kv_attention_prefill_mla(
             ("kv_c", bytes_of(kv_c, kv_c_len)),
             ("k_pe", bytes_of(k_pe, k_pe_len)),
         ];
-        check_disjoint(&[("out", bytes_of(out, out_len))], &read)?;
+        let written = [("out", bytes_of(out, out_len))];
+        check_disjoint(&written, &read)?;
+        // SAFETY: the caller says so.
+        let cache = unsafe { cache.as_ref() };
+        check_disjoint(&written, cache.map_or(&[], |cache| &cache.lent))?;
         // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (attention, cache, batch, query, latents, out) = unsafe {
+        let (attention, batch, query, latents, out) = unsafe {
             (
                 pointer::handle("the attention", attention)?,
-                cache.as_ref(),
                 pointer::handle("the batch", batch)?,
                 (
                     pointer::slice("q_nope", q_nope.cast::<bf16>(), q_nope_len)?,
@@ -211,7 +217,7 @@ pub unsafe extern "C" fn gaudi_kv_attention_prefill_mla(
 /// Returns `GAUDI_KV_INVALID_SHAPE` where operands or cache do not fit, `GAUDI_KV_MISMATCH` where the batch was not
 /// prepared for caches of these blocks or the cache is on another device, `GAUDI_KV_INVALID_FACTOR` where a scale
 /// cannot be used, and `GAUDI_KV_INVALID_ARGUMENT` for a layer or a cache of the other kind, or where `out` overlaps
-/// with an operand. Nothing is written to `out` then.
+/// with an operand or the cache's memory. Nothing is written to `out` then.
 ///
 /// # Safety
 /// `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to
@@ -227,12 +233,15 @@ pub unsafe extern "C" fn gaudi_kv_attention_decode_mha(
     out_len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        check_disjoint(&[("out", bytes_of(out, out_len))], &[("q", bytes_of(q, q_len))])?;
+        let written = [("out", bytes_of(out, out_len))];
+        check_disjoint(&written, &[("q", bytes_of(q, q_len))])?;
+        // SAFETY: the caller says so.
+        let cache = unsafe { pointer::handle("the cache", cache) }?;
+        check_disjoint(&written, &cache.lent)?;
         // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (attention, cache, batch, q, out) = unsafe {
+        let (attention, batch, q, out) = unsafe {
             (
                 pointer::handle("the attention", attention)?,
-                pointer::handle("the cache", cache)?,
                 pointer::handle("the batch", batch)?,
                 pointer::slice("q", q.cast::<bf16>(), q_len)?,
                 pointer::slice_mut("out", out, out_len)?,
@@ -268,12 +277,15 @@ pub unsafe extern "C" fn gaudi_kv_attention_decode_mla(
 ) -> gaudi_kv_status {
     barrier(|| {
         let read = [("q_nope", bytes_of(q_nope, q_nope_len)), ("q_pe", bytes_of(q_pe, q_pe_len))];
-        check_disjoint(&[("out", bytes_of(out, out_len))], &read)?;
+        let written = [("out", bytes_of(out, out_len))];
+        check_disjoint(&written, &read)?;
+        // SAFETY: the caller says so.
+        let cache = unsafe { pointer::handle("the cache", cache) }?;
+        check_disjoint(&written, &cache.lent)?;
         // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (attention, cache, batch, query, out) = unsafe {
+        let (attention, batch, query, out) = unsafe {
             (
                 pointer::handle("the attention", attention)?,
-                pointer::handle("the cache", cache)?,
                 pointer::handle("the batch", batch)?,
                 (
                     pointer::slice("q_nope", q_nope.cast::<bf16>(), q_nope_len)?,

@@ -45,6 +45,10 @@ pub fn old_caller() {
     is_fine(&Program::c("old_caller.c"), &[], &[&data("data/llmc-gqa-kv").display().to_string()]);
 }
 
+pub fn version_1() {
+    Program::c("abi_1.c");
+}
+
 pub fn any_arguments() {
     let program = Program::c("any_arguments.c");
     for seed in 1..=20 {
