@@ -48,8 +48,8 @@ impl Batch<'_> {
             .filter(|sequence| sequence.tokens > 0))
     }
 
-    /// Checks that the batch does not contradict itself, but for its block table. `tokens` is how many query tokens there
-    /// are in all.
+    /// Checks that the batch does not contradict itself, but for its block table. `tokens` is how many query tokens
+    /// there are in all.
     ///
     /// # Errors
     /// Starts or lengths do not fit each other, or `tokens`.

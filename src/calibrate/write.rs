@@ -93,7 +93,8 @@ impl Plan {
 }
 
 /// Writes a copy of the model with the scales of a calibration. It is made in a hidden folder, read back and inspected,
-/// and then appears under its name. `progress` is told of the bytes that [`check`] counts. Returns what is worth knowing.
+/// and then appears under its name. `progress` is told of the bytes that [`check`] counts. Returns what is worth
+/// knowing.
 ///
 /// # Errors
 /// What [`check`] refuses; a file cannot be read or written; or the result would not be read as it is meant. Nothing is
