@@ -28,8 +28,10 @@ for folder in "$prefix" "$libdir" "$includedir"; do
 done
 
 if [ -z "$from" ]; then
-    (cd "$package" && cargo build --release --locked -p gaudi-kv-c)
-    from=${CARGO_TARGET_DIR:-$package/../target}/release
+    # cargo takes a relative folder from where it runs.
+    target=$(realpath -m "${CARGO_TARGET_DIR:-$package/../target}")
+    (cd "$package" && CARGO_TARGET_DIR=$target cargo build --release --locked -p gaudi-kv-c)
+    from=$target/release
 fi
 
 # The version of a section of Cargo.toml.
@@ -47,6 +49,14 @@ ln -sf "libgaudi_kv.so.$interface" "$destdir$libdir/libgaudi_kv.so.${interface%%
 ln -sf "libgaudi_kv.so.$interface" "$destdir$libdir/libgaudi_kv.so"
 install -m 644 "$from/libgaudi_kv.a" "$destdir$libdir"
 install -m 644 "$package"/packaging/*.cmake "$destdir$prefix/share/cmake/gaudi_kv"
+# What sed is to put in place of something, between bars.
+literal() {
+    printf '%s' "$1" | sed 's/[&|\\]/\\&/g'
+}
+config=$destdir$prefix/share/cmake/gaudi_kv/gaudi_kv-config.cmake
+sed -e "s|^set(_gaudi_kv_libdir .*|set(_gaudi_kv_libdir \"$(literal "${libdir#"$prefix"/}")\")|" \
+    -e "s|^set(_gaudi_kv_includedir .*|set(_gaudi_kv_includedir \"$(literal "${includedir#"$prefix"/}")\")|" \
+    "$package/packaging/gaudi_kv-config.cmake" >"$config"
 # Paths below the prefix are written as such, so that the files may be moved.
 below() {
     case $1 in
@@ -54,7 +64,8 @@ below() {
         *) printf '%s' "$1" ;;
     esac
 }
-sed -e "s|@PREFIX@|$(realpath -m --relative-to="$libdir/pkgconfig" "$prefix")|" -e "s|@LIBDIR@|$(below "$libdir")|" \
-    -e "s|@INCLUDEDIR@|$(below "$includedir")|" -e "s|@VERSION@|$version|" \
+up=$(realpath -m --relative-to="$libdir/pkgconfig" "$prefix")
+sed -e "s|@PREFIX@|$(literal "$up")|" -e "s|@LIBDIR@|$(literal "$(below "$libdir")")|" \
+    -e "s|@INCLUDEDIR@|$(literal "$(below "$includedir")")|" -e "s|@VERSION@|$version|" \
     "$package/packaging/gaudi_kv.pc.in" >"$destdir$libdir/pkgconfig/gaudi_kv.pc"
 chmod 644 "$destdir$libdir/pkgconfig/gaudi_kv.pc"

@@ -29,6 +29,9 @@ type New = unsafe extern "C" fn(*mut *mut c_void) -> i32;
 type Inspect = unsafe extern "C" fn(*const c_char, *const c_void, *const c_void, *mut *mut c_void) -> i32;
 type GetScale = unsafe extern "C" fn(*const c_void, u64, i32, *mut Scale) -> i32;
 type CreateCache = unsafe extern "C" fn(*const c_void, *const usize, *const Options, *mut *mut c_void) -> i32;
+type CreateCodec = unsafe extern "C" fn(*const CodecOptions, *mut *mut c_void) -> i32;
+type CreateAttention =
+    unsafe extern "C" fn(*const c_void, *const usize, *const AttentionOptions, *mut *mut c_void) -> i32;
 type Write =
     unsafe extern "C" fn(*mut c_void, *const bf16, usize, *const bf16, usize, *const i64, usize) -> i32;
 
@@ -48,6 +51,29 @@ struct Options {
     dtype: i32,
     reserved: u32,
     scales: [(*const f32, *const f32, usize); 2],
+}
+
+/// `gaudi_kv_codec_options` with as much as is needed.
+#[repr(C)]
+struct CodecOptions {
+    struct_size: u64,
+    format: i32,
+    rounding: i32,
+}
+
+/// `gaudi_kv_attention_options` with as much as is needed.
+#[repr(C)]
+struct AttentionOptions {
+    struct_size: u64,
+    softmax_scale: f32,
+    logits_soft_cap: f32,
+}
+
+/// All of `gaudi_kv_cache_options`.
+#[repr(C)]
+struct LentOptions {
+    options: Options,
+    memory: [(*mut u8, usize); 2],
 }
 
 fn library() -> Library {
@@ -98,6 +124,59 @@ fn turns(mut first: impl FnMut(), mut second: impl FnMut()) -> (f64, f64) {
     (median(times.0), median(times.1))
 }
 
+/// Nanoseconds of the making and freeing of a handle.
+fn made_and_freed(library: &Library, kind: &str, create: impl Fn(*mut *mut c_void) -> i32) -> f64 {
+    let free = function::<Free>(library, &format!("{kind}_free"));
+    short(|| {
+        let mut handle = null_mut();
+        assert_eq!(create(&raw mut handle), 0);
+        // SAFETY: it was made just before and is freed once.
+        unsafe { free(black_box(handle)) };
+    })
+}
+
+/// Codecs, layers, and caches over memory that is there.
+fn more_handles(library: &Library, device: *const c_void) {
+    let create = function::<CreateCodec>(library, "codec_create");
+    let options = CodecOptions { struct_size: size_of::<CodecOptions>() as u64, format: 2, rounding: 0 };
+    let codec = made_and_freed(library, "codec", |out| {
+        // SAFETY: the structure has the size that it says, and a place for the handle is given.
+        unsafe { create(&raw const options, out) }
+    });
+    println!("codec, made and freed       {codec:8.0} ns");
+
+    let create = function::<CreateAttention>(library, "attention_create_mha");
+    let (softmax_scale, shape) = (0.125, [40usize, 32, 8, 128, 128]);
+    let struct_size = size_of::<AttentionOptions>() as u64;
+    let options = AttentionOptions { struct_size, softmax_scale, logits_soft_cap: 0.0 };
+    let layer = made_and_freed(library, "attention", |out| {
+        // SAFETY: as above, and the device lives.
+        unsafe { create(device, shape.as_ptr(), &raw const options, out) }
+    });
+    println!("attention, made and freed   {layer:8.0} ns");
+
+    let create = function::<CreateCache>(library, "cache_create_mha");
+    let mut planes = [vec![0u8; BLOCKS * TOKENS * 1024], vec![0u8; BLOCKS * TOKENS * 1024]];
+    let one = 1.0f32;
+    let scale = (&raw const one, &raw const one, 1);
+    let options = LentOptions {
+        options: Options {
+            struct_size: size_of::<LentOptions>() as u64,
+            num_blocks: BLOCKS,
+            block_size_tokens: TOKENS,
+            dtype: 1,
+            reserved: 0,
+            scales: [scale; 2],
+        },
+        memory: planes.each_mut().map(|plane| (plane.as_mut_ptr(), plane.len())),
+    };
+    let cache = made_and_freed(library, "cache", |out| {
+        // SAFETY: as above; the memory lives, and nothing else uses it.
+        unsafe { create(device, shape.as_ptr(), (&raw const options).cast(), out) }
+    });
+    println!("cache over given memory     {cache:8.0} ns");
+}
+
 fn handles(library: &Library) {
     let (create, free) =
         (function::<Create>(library, "device_create_emulated"), function::<Free>(library, "device_free"));
@@ -136,6 +215,7 @@ fn handles(library: &Library) {
         black_box(scale.rest);
     });
     println!("scale of a layer, read      {scale:8.0} ns");
+    more_handles(library, device);
     let free_inspection = function::<Free>(library, "inspection_free");
     // SAFETY: each was made above and is freed once.
     unsafe {

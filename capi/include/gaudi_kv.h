@@ -4,8 +4,12 @@
  * Made from the package gaudi-kv-c by its program c-header: change that, not this file.
  *
  * Calls. Whatever can fail returns a gaudi_kv_status: GAUDI_KV_OK, or why not. gaudi_kv_last_error_message() and
- * gaudi_kv_last_error() of the same thread say more. No call ends the process or unwinds into the caller, whatever its
- * arguments, as long as pointers lead to what the Safety section of the function says.
+ * gaudi_kv_last_error() of the same thread say more. No call unwinds into the caller, and none ends the process,
+ * whatever its arguments, as long as pointers lead to what the Safety section of the function says; except where the
+ * system has no more memory for what a call works with, which grows with the context. A cache whose memory cannot be
+ * had is GAUDI_KV_OUT_OF_MEMORY. An unknown value of an enumeration is GAUDI_KV_INVALID_ARGUMENT; unknown flags, and
+ * reserved fields that are not 0, are GAUDI_KV_UNSUPPORTED. A call that is refused has changed nothing, but for
+ * gaudi_kv_batch_prepare, which leaves an empty batch.
  *
  * Handles. gaudi_kv_*_create*, gaudi_kv_inspect and gaudi_kv_cache_export_block set a pointer to an object that the
  * caller owns and gives back with the gaudi_kv_*_free of its kind: once, when no other call uses it. Null may be
@@ -13,7 +17,7 @@
  * a device may be freed before the caches on it.
  *
  * Structures. Those with a struct_size carry their size, so that caller and library may be of different versions: set
- * it to sizeof of the structure. Zeros in the rest of an input are its defaults. Of a shorter structure (an older
+ * it to sizeof of the structure, which is a multiple of 8. Zeros in the rest of an input are its defaults. Of a shorter structure (an older
  * caller) the missing fields count as zero, and in an output nothing is written beyond it. Of a longer one (a newer
  * caller) what this library does not know must be zero in an input, or the call returns GAUDI_KV_UNSUPPORTED, and is
  * set to zero in an output.
@@ -402,6 +406,10 @@ typedef struct gaudi_kv_error {
      * What the call returned; `GAUDI_KV_OK` where no call of this thread has failed yet.
      */
     gaudi_kv_status status;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
     /**
      * The layer that it is about, -1 where it is about none.
      */
@@ -1096,8 +1104,8 @@ gaudi_kv_status gaudi_kv_last_error(struct gaudi_kv_error *error);
  * computed on the CPU. To be freed with `gaudi_kv_device_free`.
  *
  * Attention and inspections run on the threads of this library: as many as `RAYON_NUM_THREADS` of the environment
- * says, else as the process may use, started by the first call that needs them. A child process that was forked gets
- * threads of its own.
+ * says, else as the process may use, started by the first call that needs them. A child process that was forked where no
+ * call runs in another thread gets threads of its own.
  *
  * Returns `GAUDI_KV_INVALID_ARGUMENT` for another generation or mode.
  *
@@ -1280,7 +1288,8 @@ void gaudi_kv_cache_free(struct gaudi_kv_cache *cache);
  * `num_blocks * block_size_tokens`.
  *
  * Returns `GAUDI_KV_INVALID_SHAPE` where a slot is outside the cache or lengths do not fit, and
- * `GAUDI_KV_INVALID_ARGUMENT` for a cache of latents. Nothing is written then.
+ * `GAUDI_KV_INVALID_ARGUMENT` for a cache of latents or for memory that overlaps with the cache's. Nothing is written
+ * then.
  *
  * # Safety
  * `cache` is null or a cache. `k`, `v` and `slot_mapping` point to as many elements as is said; null is for none.
@@ -1317,7 +1326,7 @@ gaudi_kv_status gaudi_kv_cache_write_mla(struct gaudi_kv_cache *cache,
  * `k_len` and `v_len` are elements. Several threads may read a cache at the same time.
  *
  * Returns `GAUDI_KV_INVALID_SHAPE` where a slot is outside the cache or lengths do not fit, and
- * `GAUDI_KV_INVALID_ARGUMENT` for a cache of latents or for memory that overlaps. Nothing is written then.
+ * `GAUDI_KV_INVALID_ARGUMENT` for a cache of latents or for memory that overlaps, also with the cache's. Nothing is written then.
  *
  * # Safety
  * `cache` is null or a cache. `slot_mapping` points to `tokens` slots, `k` and `v` to as many elements as is said;
@@ -1450,7 +1459,8 @@ gaudi_kv_status gaudi_kv_batch_create(struct gaudi_kv_batch **out);
  * one (null), it serves prefills, whose block table is then checked by each call.
  *
  * Returns `GAUDI_KV_INVALID_SHAPE` where the batch contradicts itself, has too few blocks, or a block is outside the
- * cache. It is empty then.
+ * cache. The batch is empty then: of all calls that are refused, this one alone changes what it was given, so that no
+ * step runs with the sequences of the last.
  *
  * # Safety
  * `batch` is null or a batch that no other call uses. `cache` is null or a cache. The arrays point to as many numbers
@@ -1527,7 +1537,7 @@ void gaudi_kv_attention_free(struct gaudi_kv_attention *attention);
  *
  * Returns `GAUDI_KV_INVALID_SHAPE` where operands or batch do not fit, `GAUDI_KV_MISMATCH` where the cache is on
  * another device, `GAUDI_KV_INVALID_FACTOR` where a scale cannot be used, and `GAUDI_KV_INVALID_ARGUMENT` for a layer
- * or a cache of the other kind, or where `out` overlaps with an operand. Nothing is written to `out` then.
+ * or a cache of the other kind, or where `out` overlaps with an operand or the cache's memory. Nothing is written to `out` then.
  *
  * # Safety
  * `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to
@@ -1579,7 +1589,7 @@ gaudi_kv_status gaudi_kv_attention_prefill_mla(const struct gaudi_kv_attention *
  * Returns `GAUDI_KV_INVALID_SHAPE` where operands or cache do not fit, `GAUDI_KV_MISMATCH` where the batch was not
  * prepared for caches of these blocks or the cache is on another device, `GAUDI_KV_INVALID_FACTOR` where a scale
  * cannot be used, and `GAUDI_KV_INVALID_ARGUMENT` for a layer or a cache of the other kind, or where `out` overlaps
- * with an operand. Nothing is written to `out` then.
+ * with an operand or the cache's memory. Nothing is written to `out` then.
  *
  * # Safety
  * `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to

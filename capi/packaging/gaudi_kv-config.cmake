@@ -1,16 +1,22 @@
 # gaudi_kv::gaudi_kv, the shared library, and gaudi_kv::static where the static one is installed. Everything is found
 # from where this file lies: share/cmake/gaudi_kv below the prefix.
 
+# Below the prefix, or absolute; install.sh writes where it put them.
+set(_gaudi_kv_libdir "lib")
+set(_gaudi_kv_includedir "include")
+
 get_filename_component(_gaudi_kv_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
-set(_gaudi_kv_places HINTS "${_gaudi_kv_prefix}" PATH_SUFFIXES lib lib64 "lib/${CMAKE_LIBRARY_ARCHITECTURE}"
+get_filename_component(_gaudi_kv_libdir "${_gaudi_kv_libdir}" ABSOLUTE BASE_DIR "${_gaudi_kv_prefix}")
+get_filename_component(_gaudi_kv_includedir "${_gaudi_kv_includedir}" ABSOLUTE BASE_DIR "${_gaudi_kv_prefix}")
+set(_gaudi_kv_places HINTS "${_gaudi_kv_libdir}" "${_gaudi_kv_prefix}" PATH_SUFFIXES lib lib64 "lib/${CMAKE_LIBRARY_ARCHITECTURE}"
     NO_DEFAULT_PATH NO_CACHE)
-find_path(_gaudi_kv_include gaudi_kv.h HINTS "${_gaudi_kv_prefix}/include" NO_DEFAULT_PATH NO_CACHE)
+find_path(_gaudi_kv_include gaudi_kv.h HINTS "${_gaudi_kv_includedir}" NO_DEFAULT_PATH NO_CACHE)
 find_library(_gaudi_kv_shared NAMES libgaudi_kv.so ${_gaudi_kv_places})
 find_library(_gaudi_kv_static NAMES libgaudi_kv.a ${_gaudi_kv_places})
 
 if(NOT _gaudi_kv_include OR NOT _gaudi_kv_shared)
     set(gaudi_kv_FOUND FALSE)
-    set(gaudi_kv_NOT_FOUND_MESSAGE "gaudi_kv.h or libgaudi_kv.so is missing below ${_gaudi_kv_prefix}")
+    set(gaudi_kv_NOT_FOUND_MESSAGE "gaudi_kv.h or libgaudi_kv.so is missing: looked in ${_gaudi_kv_includedir}, ${_gaudi_kv_libdir} and below ${_gaudi_kv_prefix}")
 else()
     if(NOT TARGET gaudi_kv::gaudi_kv)
         add_library(gaudi_kv::gaudi_kv SHARED IMPORTED)
@@ -28,6 +34,8 @@ else()
 endif()
 
 unset(_gaudi_kv_prefix)
+unset(_gaudi_kv_libdir)
+unset(_gaudi_kv_includedir)
 unset(_gaudi_kv_places)
 unset(_gaudi_kv_include)
 unset(_gaudi_kv_shared)

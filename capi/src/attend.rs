@@ -21,7 +21,18 @@ thread_local! {
     static WORKSPACE: RefCell<MlaWorkspace> = RefCell::default();
 }
 
-/// Does the same on a device and the planes of a cache on it, of any kind.
+/// Works with the memory of the thread. Large contexts do not keep theirs.
+fn with_workspace<T>(work: impl FnOnce(&mut MlaWorkspace) -> T) -> T {
+    WORKSPACE.with_borrow_mut(|workspace| {
+        let result = work(workspace);
+        workspace.trim();
+        result
+    })
+}
+
+/// Does the same on a device and the planes of a cache on it, of any kind. A cache is locked on the caller's thread: a
+/// thread of the pool that waits takes on another call meanwhile, whose lock would wait for a writer that waits for the
+/// first.
 macro_rules! on_both {
     ($attention:expr, $cache:expr, |$device:ident, $planes:ident| $work:expr) => {
         match (&$attention.place, &$cache.store) {
@@ -77,7 +88,7 @@ fn check_out(out: &[f32], tokens: usize, row: usize) -> Result<(), Failure> {
 ///
 /// Returns `GAUDI_KV_INVALID_SHAPE` where operands or batch do not fit, `GAUDI_KV_MISMATCH` where the cache is on
 /// another device, `GAUDI_KV_INVALID_FACTOR` where a scale cannot be used, and `GAUDI_KV_INVALID_ARGUMENT` for a layer
-/// or a cache of the other kind, or where `out` overlaps with an operand. Nothing is written to `out` then.
+/// or a cache of the other kind, or where `out` overlaps with an operand or the cache's memory. Nothing is written to `out` then.
 ///
 /// # Safety
 /// `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to
@@ -98,12 +109,15 @@ pub unsafe extern "C" fn gaudi_kv_attention_prefill_mha(
 ) -> gaudi_kv_status {
     barrier(|| {
         let read = [("q", bytes_of(q, q_len)), ("k", bytes_of(k, k_len)), ("v", bytes_of(v, v_len))];
-        check_disjoint(&[("out", bytes_of(out, out_len))], &read)?;
+        let written = [("out", bytes_of(out, out_len))];
+        check_disjoint(&written, &read)?;
+        // SAFETY: the caller says so.
+        let cache = unsafe { cache.as_ref() };
+        check_disjoint(&written, cache.map_or(&[], |cache| &cache.lent))?;
         // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (attention, cache, batch, operands, out) = unsafe {
+        let (attention, batch, operands, out) = unsafe {
             (
                 pointer::handle("the attention", attention)?,
-                cache.as_ref(),
                 pointer::handle("the batch", batch)?,
                 (
                     pointer::slice("q", q.cast::<bf16>(), q_len)?,
@@ -114,26 +128,17 @@ pub unsafe extern "C" fn gaudi_kv_attention_prefill_mha(
             )
         };
         let layer = attention.mha(batch.tokens(), out)?;
-        let result = on_threads(|| match cache {
+        match cache {
             None => on_device!(&attention.place, |device| {
-                Ok(layer.prefill(device, None, operands, &batch.view())?)
+                on_threads(|| Ok(layer.prefill_into(device, None, operands, &batch.view(), out)?))
             }),
             Some(cache) => on_both!(attention, cache, |device, planes| {
                 let cache = reading(planes.mha()?);
-                Ok(layer.prefill(device, Some(&*cache), operands, &batch.view())?)
+                let cache = Some(&*cache);
+                on_threads(|| Ok(layer.prefill_into(device, cache, operands, &batch.view(), out)?))
             }),
-        })?;
-        copy(&result, out)
+        }
     })
-}
-
-/// Copies a result whose length follows from the operands.
-fn copy(result: &[f32], out: &mut [f32]) -> Result<(), Failure> {
-    if result.len() != out.len() {
-        return Err(Failure::length("out", out.len(), result.len()));
-    }
-    out.copy_from_slice(result);
-    Ok(())
 }
 
 /// Attention of new tokens over expanded keys and values: those of the new tokens from their latents as computed,
@@ -167,12 +172,15 @@ pub unsafe extern "C" fn gaudi_kv_attention_prefill_mla(
             ("kv_c", bytes_of(kv_c, kv_c_len)),
             ("k_pe", bytes_of(k_pe, k_pe_len)),
         ];
-        check_disjoint(&[("out", bytes_of(out, out_len))], &read)?;
+        let written = [("out", bytes_of(out, out_len))];
+        check_disjoint(&written, &read)?;
+        // SAFETY: the caller says so.
+        let cache = unsafe { cache.as_ref() };
+        check_disjoint(&written, cache.map_or(&[], |cache| &cache.lent))?;
         // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (attention, cache, batch, query, latents, out) = unsafe {
+        let (attention, batch, query, latents, out) = unsafe {
             (
                 pointer::handle("the attention", attention)?,
-                cache.as_ref(),
                 pointer::handle("the batch", batch)?,
                 (
                     pointer::slice("q_nope", q_nope.cast::<bf16>(), q_nope_len)?,
@@ -186,16 +194,17 @@ pub unsafe extern "C" fn gaudi_kv_attention_prefill_mla(
             )
         };
         let layer = attention.mla(batch.tokens(), out)?;
-        let result = on_threads(|| match cache {
+        let batch = batch.view();
+        with_workspace(|workspace| match cache {
             None => on_device!(&attention.place, |device| {
-                Ok(layer.prefill(device, None, query, latents, &batch.view())?)
+                on_threads(|| Ok(layer.prefill_into(device, None, query, latents, &batch, workspace, out)?))
             }),
             Some(cache) => on_both!(attention, cache, |device, planes| {
                 let cache = reading(planes.mla()?);
-                Ok(layer.prefill(device, Some(&*cache), query, latents, &batch.view())?)
+                let cache = Some(&*cache);
+                on_threads(|| Ok(layer.prefill_into(device, cache, query, latents, &batch, workspace, out)?))
             }),
-        })?;
-        copy(&result, out)
+        })
     })
 }
 
@@ -208,7 +217,7 @@ pub unsafe extern "C" fn gaudi_kv_attention_prefill_mla(
 /// Returns `GAUDI_KV_INVALID_SHAPE` where operands or cache do not fit, `GAUDI_KV_MISMATCH` where the batch was not
 /// prepared for caches of these blocks or the cache is on another device, `GAUDI_KV_INVALID_FACTOR` where a scale
 /// cannot be used, and `GAUDI_KV_INVALID_ARGUMENT` for a layer or a cache of the other kind, or where `out` overlaps
-/// with an operand. Nothing is written to `out` then.
+/// with an operand or the cache's memory. Nothing is written to `out` then.
 ///
 /// # Safety
 /// `attention` is null or a layer's attention, `cache` null or a cache, `batch` null or a batch. The operands point to
@@ -224,23 +233,25 @@ pub unsafe extern "C" fn gaudi_kv_attention_decode_mha(
     out_len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        check_disjoint(&[("out", bytes_of(out, out_len))], &[("q", bytes_of(q, q_len))])?;
+        let written = [("out", bytes_of(out, out_len))];
+        check_disjoint(&written, &[("q", bytes_of(q, q_len))])?;
+        // SAFETY: the caller says so.
+        let cache = unsafe { pointer::handle("the cache", cache) }?;
+        check_disjoint(&written, &cache.lent)?;
         // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (attention, cache, batch, q, out) = unsafe {
+        let (attention, batch, q, out) = unsafe {
             (
                 pointer::handle("the attention", attention)?,
-                pointer::handle("the cache", cache)?,
                 pointer::handle("the batch", batch)?,
                 pointer::slice("q", q.cast::<bf16>(), q_len)?,
                 pointer::slice_mut("out", out, out_len)?,
             )
         };
         let layer = attention.mha(batch.tokens(), out)?;
-        on_threads(|| {
-            on_both!(attention, cache, |device, planes| {
-                let cache = reading(planes.mha()?);
-                Ok(layer.decode_into(device, &cache, q, &batch.decode, out)?)
-            })
+        on_both!(attention, cache, |device, planes| {
+            let cache = reading(planes.mha()?);
+            let cache = &*cache;
+            on_threads(|| Ok(layer.decode_into(device, cache, q, &batch.decode, out)?))
         })
     })
 }
@@ -266,12 +277,15 @@ pub unsafe extern "C" fn gaudi_kv_attention_decode_mla(
 ) -> gaudi_kv_status {
     barrier(|| {
         let read = [("q_nope", bytes_of(q_nope, q_nope_len)), ("q_pe", bytes_of(q_pe, q_pe_len))];
-        check_disjoint(&[("out", bytes_of(out, out_len))], &read)?;
+        let written = [("out", bytes_of(out, out_len))];
+        check_disjoint(&written, &read)?;
+        // SAFETY: the caller says so.
+        let cache = unsafe { pointer::handle("the cache", cache) }?;
+        check_disjoint(&written, &cache.lent)?;
         // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (attention, cache, batch, query, out) = unsafe {
+        let (attention, batch, query, out) = unsafe {
             (
                 pointer::handle("the attention", attention)?,
-                pointer::handle("the cache", cache)?,
                 pointer::handle("the batch", batch)?,
                 (
                     pointer::slice("q_nope", q_nope.cast::<bf16>(), q_nope_len)?,
@@ -281,12 +295,11 @@ pub unsafe extern "C" fn gaudi_kv_attention_decode_mla(
             )
         };
         let layer = attention.mla(batch.tokens(), out)?;
-        WORKSPACE.with_borrow_mut(|workspace| {
-            on_threads(|| {
-                on_both!(attention, cache, |device, planes| {
-                    let cache = reading(planes.mla()?);
-                    Ok(layer.decode_into(device, &cache, query, &batch.decode, workspace, out)?)
-                })
+        with_workspace(|workspace| {
+            on_both!(attention, cache, |device, planes| {
+                let cache = reading(planes.mla()?);
+                let cache = &*cache;
+                on_threads(|| Ok(layer.decode_into(device, cache, query, &batch.decode, workspace, out)?))
             })
         })
     })

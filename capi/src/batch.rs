@@ -44,17 +44,19 @@ impl gaudi_kv_batch {
         set("seq_lens", seq_lens, &mut self.seq_lens)?;
         self.block_table.clear();
         self.block_table.extend_from_slice(block_table);
-        let Some(cache) = cache else {
-            self.decode = DecodeBatch::new();
-            return Ok(());
-        };
         let view = Batch {
             query_start_loc: &self.query_start_loc,
             seq_lens: &self.seq_lens,
             block_table: &self.block_table,
         };
         let tokens = self.query_start_loc.last().copied().unwrap_or(0);
-        Ok(self.decode.prepare(&view, tokens, cache.geometry)?)
+        match cache {
+            Some(cache) => Ok(self.decode.prepare(&view, tokens, cache.geometry)?),
+            None => {
+                self.decode = DecodeBatch::new();
+                Ok(view.check(tokens)?)
+            }
+        }
     }
 
     /// No sequences, no cache.
@@ -95,7 +97,8 @@ pub unsafe extern "C" fn gaudi_kv_batch_create(out: *mut *mut gaudi_kv_batch) ->
 /// one (null), it serves prefills, whose block table is then checked by each call.
 ///
 /// Returns `GAUDI_KV_INVALID_SHAPE` where the batch contradicts itself, has too few blocks, or a block is outside the
-/// cache. It is empty then.
+/// cache. The batch is empty then: of all calls that are refused, this one alone changes what it was given, so that no
+/// step runs with the sequences of the last.
 ///
 /// # Safety
 /// `batch` is null or a batch that no other call uses. `cache` is null or a cache. The arrays point to as many numbers

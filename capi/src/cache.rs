@@ -146,6 +146,8 @@ pub struct gaudi_kv_cache {
     pub(crate) geometry: CacheGeometry,
     /// Elements of a token: of key and value, or of the latent's two parts.
     pub(crate) rows: (usize, usize),
+    /// Memory of the caller, for checks of overlaps.
+    pub(crate) lent: Vec<(&'static str, (usize, usize))>,
     pub(crate) store: Store,
 }
 
@@ -218,6 +220,7 @@ pub unsafe extern "C" fn gaudi_kv_cache_create_mha(
         let Options { geometry, k_scale, v_scale, memory } = options;
         let (heads, dims) = (shape.num_kv_heads, (shape.head_dim, shape.v_head_dim));
         let scales = (&k_scale, &v_scale);
+        let mut lent = Vec::new();
         let store = match (&device.place, memory) {
             (Place::Emulated(device), None) => {
                 Store::Emulated(*device, mha(MhaCache::new(device, geometry, heads, dims, scales)?))
@@ -235,7 +238,8 @@ pub unsafe extern "C" fn gaudi_kv_cache_create_mha(
                         )?,
                     )
                 };
-                pointer::check_disjoint(&[key.range(), value.range()], &[])?;
+                lent = vec![key.range(), value.range()];
+                pointer::check_disjoint(&lent, &[])?;
                 let planes =
                     (|layout: &PlaneLayout| key.plane(layout), |layout: &PlaneLayout| value.plane(layout));
                 Store::Emulated(*device, mha(MhaCache::over(device, geometry, heads, dims, scales, planes)?))
@@ -247,7 +251,7 @@ pub unsafe extern "C" fn gaudi_kv_cache_create_mha(
             #[cfg(feature = "hpu")]
             (Place::Hpu(_), Some(_)) => return no_memory_of_the_caller(),
         };
-        Ok(gaudi_kv_cache { geometry, rows: (heads * dims.0, heads * dims.1), store })
+        Ok(gaudi_kv_cache { geometry, rows: (heads * dims.0, heads * dims.1), lent, store })
     };
     // SAFETY: the caller says so.
     barrier(|| unsafe { pointer::hand_out(out, make) })
@@ -278,6 +282,7 @@ pub unsafe extern "C" fn gaudi_kv_cache_create_mla(
         };
         let Options { geometry, k_scale, memory, .. } = options;
         let (rank, rope) = (shape.kv_lora_rank, shape.qk_rope_head_dim);
+        let mut lent = Vec::new();
         let store = match (&device.place, memory) {
             (Place::Emulated(device), None) => {
                 Store::Emulated(*device, mla(MlaCache::new(device, geometry, rank, rope, &k_scale)?))
@@ -289,6 +294,7 @@ pub unsafe extern "C" fn gaudi_kv_cache_create_mla(
                 let (pointer, bytes) = (memory.key_memory, memory.key_memory_bytes);
                 // SAFETY: the caller says so of the memory.
                 let latent = unsafe { Lent::of("key_memory", pointer, bytes, geometry.dtype()) }?;
+                lent = vec![latent.range()];
                 let plane =
                     |layout: &PlaneLayout| -> Result<EmulatedPlane, CacheError> { latent.plane(layout) };
                 let cache = MlaCache::over(device, geometry, rank, rope, &k_scale, plane)?;
@@ -301,7 +307,7 @@ pub unsafe extern "C" fn gaudi_kv_cache_create_mla(
             #[cfg(feature = "hpu")]
             (Place::Hpu(_), Some(_)) => return no_memory_of_the_caller(),
         };
-        Ok(gaudi_kv_cache { geometry, rows: (rank, rope), store })
+        Ok(gaudi_kv_cache { geometry, rows: (rank, rope), lent, store })
     };
     // SAFETY: the caller says so.
     barrier(|| unsafe { pointer::hand_out(out, make) })

@@ -146,6 +146,10 @@ impl gaudi_kv_codec_options {
                 }
             }
             Err(fnuz) => {
+                // Nothing is encoded, but what is no factor is refused as it is for other formats.
+                if has(self.quant) {
+                    Dequantizer::from_fnuz(fnuz, self.quant)?;
+                }
                 let dequant = if has(self.dequant) { self.dequant } else { 1.0 };
                 gaudi_kv_codec { encode: Encode::ReadOnly, decode: Dequantizer::from_fnuz(fnuz, dequant)? }
             }

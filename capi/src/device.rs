@@ -154,8 +154,8 @@ fn device(place: Place) -> gaudi_kv_device {
 /// computed on the CPU. To be freed with `gaudi_kv_device_free`.
 ///
 /// Attention and inspections run on the threads of this library: as many as `RAYON_NUM_THREADS` of the environment
-/// says, else as the process may use, started by the first call that needs them. A child process that was forked gets
-/// threads of its own.
+/// says, else as the process may use, started by the first call that needs them. A child process that was forked where no
+/// call runs in another thread gets threads of its own.
 ///
 /// Returns `GAUDI_KV_INVALID_ARGUMENT` for another generation or mode.
 ///

@@ -20,6 +20,8 @@ pub struct gaudi_kv_error {
     pub struct_size: u64,
     /// What the call returned; `GAUDI_KV_OK` where no call of this thread has failed yet.
     pub status: gaudi_kv_status,
+    /// 0.
+    pub reserved: u32,
     /// The layer that it is about, -1 where it is about none.
     pub layer: i64,
     /// What went wrong, in a sentence without a full stop; empty where no call has failed.
@@ -117,6 +119,7 @@ pub unsafe extern "C" fn gaudi_kv_last_error(error: *mut gaudi_kv_error) -> gaud
     let of = |kept: &Kept| gaudi_kv_error {
         struct_size: 0,
         status: kept.status,
+        reserved: 0,
         layer: kept.layer.and_then(|layer| i64::try_from(layer).ok()).unwrap_or(-1),
         message: kept.message.as_ptr(),
         file: text(&kept.file),

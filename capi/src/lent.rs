@@ -36,7 +36,12 @@ impl Lent {
         if !pointer.addr().is_multiple_of(dtype.bytes()) {
             return Err(Failure::argument(format!("{what} is not aligned to its elements")));
         }
-        if !bytes.is_multiple_of(dtype.bytes()) || isize::try_from(bytes).is_err() {
+        if isize::try_from(bytes).is_err() {
+            return Err(Failure::shape(format!(
+                "{what} has {bytes} bytes, which do not fit the address space"
+            )));
+        }
+        if !bytes.is_multiple_of(dtype.bytes()) {
             return Err(Failure::shape(format!("{what} has {bytes} bytes, which are no whole elements")));
         }
         Ok(Self { what, pointer, bytes })

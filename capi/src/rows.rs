@@ -18,7 +18,8 @@ use crate::store::{on_store, reading, writing};
 /// `num_blocks * block_size_tokens`.
 ///
 /// Returns `GAUDI_KV_INVALID_SHAPE` where a slot is outside the cache or lengths do not fit, and
-/// `GAUDI_KV_INVALID_ARGUMENT` for a cache of latents. Nothing is written then.
+/// `GAUDI_KV_INVALID_ARGUMENT` for a cache of latents or for memory that overlaps with the cache's. Nothing is written
+/// then.
 ///
 /// # Safety
 /// `cache` is null or a cache. `k`, `v` and `slot_mapping` point to as many elements as is said; null is for none.
@@ -34,10 +35,17 @@ pub unsafe extern "C" fn gaudi_kv_cache_write_mha(
     tokens: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so; bf16 is its bits, of which any are a value.
-        let (cache, k, v, slots) = unsafe {
+        // SAFETY: the caller says so.
+        let cache = unsafe { pointer::handle("the cache", cache.cast_const()) }?;
+        let read = [
+            ("k", bytes_of(k, k_len)),
+            ("v", bytes_of(v, v_len)),
+            ("slot_mapping", bytes_of(slot_mapping, tokens)),
+        ];
+        check_disjoint(&cache.lent, &read)?;
+        // SAFETY: the caller says so; bf16 is its bits, of which any are a value; nothing overlaps.
+        let (k, v, slots) = unsafe {
             (
-                pointer::handle("the cache", cache.cast_const())?,
                 pointer::slice("k", k.cast::<bf16>(), k_len)?,
                 pointer::slice("v", v.cast::<bf16>(), v_len)?,
                 pointer::slice("slot_mapping", slot_mapping, tokens)?,
@@ -64,10 +72,17 @@ pub unsafe extern "C" fn gaudi_kv_cache_write_mla(
     tokens: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so; bf16 is its bits, of which any are a value.
-        let (cache, kv_c, k_pe, slots) = unsafe {
+        // SAFETY: the caller says so.
+        let cache = unsafe { pointer::handle("the cache", cache.cast_const()) }?;
+        let read = [
+            ("kv_c", bytes_of(kv_c, kv_c_len)),
+            ("k_pe", bytes_of(k_pe, k_pe_len)),
+            ("slot_mapping", bytes_of(slot_mapping, tokens)),
+        ];
+        check_disjoint(&cache.lent, &read)?;
+        // SAFETY: the caller says so; bf16 is its bits, of which any are a value; nothing overlaps.
+        let (kv_c, k_pe, slots) = unsafe {
             (
-                pointer::handle("the cache", cache.cast_const())?,
                 pointer::slice("kv_c", kv_c.cast::<bf16>(), kv_c_len)?,
                 pointer::slice("k_pe", k_pe.cast::<bf16>(), k_pe_len)?,
                 pointer::slice("slot_mapping", slot_mapping, tokens)?,
@@ -89,7 +104,7 @@ fn check_len(what: &str, len: usize, rows: usize, row: usize) -> Result<(), Fail
 /// `k_len` and `v_len` are elements. Several threads may read a cache at the same time.
 ///
 /// Returns `GAUDI_KV_INVALID_SHAPE` where a slot is outside the cache or lengths do not fit, and
-/// `GAUDI_KV_INVALID_ARGUMENT` for a cache of latents or for memory that overlaps. Nothing is written then.
+/// `GAUDI_KV_INVALID_ARGUMENT` for a cache of latents or for memory that overlaps, also with the cache's. Nothing is written then.
 ///
 /// # Safety
 /// `cache` is null or a cache. `slot_mapping` points to `tokens` slots, `k` and `v` to as many elements as is said;
@@ -105,14 +120,14 @@ pub unsafe extern "C" fn gaudi_kv_cache_read_mha(
     v_len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        check_disjoint(
-            &[("k", bytes_of(k, k_len)), ("v", bytes_of(v, v_len))],
-            &[("slot_mapping", bytes_of(slot_mapping, tokens))],
-        )?;
+        // SAFETY: the caller says so.
+        let cache = unsafe { pointer::handle("the cache", cache) }?;
+        let written = [("k", bytes_of(k, k_len)), ("v", bytes_of(v, v_len))];
+        check_disjoint(&written, &[("slot_mapping", bytes_of(slot_mapping, tokens))])?;
+        check_disjoint(&written, &cache.lent)?;
         // SAFETY: the caller says so; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (cache, slots, k, v) = unsafe {
+        let (slots, k, v) = unsafe {
             (
-                pointer::handle("the cache", cache)?,
                 pointer::slice("slot_mapping", slot_mapping, tokens)?,
                 pointer::slice_mut("k", k.cast::<bf16>(), k_len)?,
                 pointer::slice_mut("v", v.cast::<bf16>(), v_len)?,
@@ -144,14 +159,14 @@ pub unsafe extern "C" fn gaudi_kv_cache_read_mla(
     latents_len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        check_disjoint(
-            &[("latents", bytes_of(latents, latents_len))],
-            &[("slot_mapping", bytes_of(slot_mapping, tokens))],
-        )?;
+        // SAFETY: the caller says so.
+        let cache = unsafe { pointer::handle("the cache", cache) }?;
+        let written = [("latents", bytes_of(latents, latents_len))];
+        check_disjoint(&written, &[("slot_mapping", bytes_of(slot_mapping, tokens))])?;
+        check_disjoint(&written, &cache.lent)?;
         // SAFETY: the caller says so; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (cache, slots, latents) = unsafe {
+        let (slots, latents) = unsafe {
             (
-                pointer::handle("the cache", cache)?,
                 pointer::slice("slot_mapping", slot_mapping, tokens)?,
                 pointer::slice_mut("latents", latents.cast::<bf16>(), latents_len)?,
             )

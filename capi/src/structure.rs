@@ -7,7 +7,8 @@
 //!   means what the library did before it had them; fields of an output that it has no room for are not written.
 //! - Larger: a newer caller. Input bytes that this library does not know must be zero, or it would do something else
 //!   than it is asked for; output bytes that it does not know are set to zero.
-//! - Smaller than the part that every version has, or absurdly large, which is memory that nobody set: refused.
+//! - Smaller than the part that every version has, absurdly large, or no whole words, which is memory that nobody set:
+//!   refused.
 
 use std::mem::MaybeUninit;
 
@@ -51,9 +52,9 @@ unsafe fn size<T: Structure>(pointer: *const T) -> Result<usize, Failure> {
     const { assert!(T::REQUIRED.is_multiple_of(8) && T::WHOLE == size_of::<T>()) };
     // SAFETY: not null, and the caller says that it can be read; it may not be aligned.
     let size = unsafe { pointer.cast::<u64>().read_unaligned() };
-    if size < T::REQUIRED as u64 || size > LARGEST {
+    if size < T::REQUIRED as u64 || size > LARGEST || !size.is_multiple_of(8) {
         return Err(Failure::argument(format!(
-            "the struct_size of the {} is {size}; it must be sizeof of the structure, at least {}",
+            "the struct_size of the {} is {size}; it must be sizeof of the structure, a multiple of 8, at least {}",
             T::NAME,
             T::REQUIRED
         )));
@@ -189,7 +190,7 @@ mod tests {
 
     #[test]
     fn sizes_that_no_caller_has_are_refused() {
-        for size in [0, 8, 15, 4097, u64::MAX] {
+        for size in [0, 8, 15, 17, 20, 28, 4097, u64::MAX] {
             assert_eq!(read_of(&memory(size)).unwrap_err().status, 1, "{size}");
         }
         // SAFETY: null is allowed.

@@ -21,6 +21,20 @@ pub(crate) struct Workspace {
     pub(crate) results: Vec<f32>,
 }
 
+/// Rows or results of more bytes than this are given back to the system.
+const KEPT_BYTES: usize = 64 << 20;
+
+impl Workspace {
+    /// Large contexts do not keep their memory between calls.
+    fn trim(&mut self) {
+        self.mla.trim();
+        let words: usize = self.rows.iter().map(Vec::capacity).sum();
+        if words * size_of::<bf16>() + self.results.capacity() * size_of::<f32>() > KEPT_BYTES {
+            (self.rows, self.results) = Default::default();
+        }
+    }
+}
+
 thread_local! {
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
@@ -39,22 +53,32 @@ pub(crate) fn work<T: Send>(
 
 /// The same on the device's threads: the pool of the process, or where nothing is gained by it the thread that calls.
 /// `products` is how many multiplications there are.
-pub(crate) fn compute(
+///
+/// `lock` locks what the work needs, on the thread that calls: a thread of the pool that waits takes on another call
+/// meanwhile, whose lock would wait for a writer that waits for the first.
+pub(crate) fn compute<G: Sync>(
     py: Python<'_>,
     operands: Operands,
     device: Emulated,
     products: usize,
-    work: impl FnOnce(&Lease, &mut Workspace, &Emulated) -> Result<(), Failure> + Send,
+    lock: impl FnOnce() -> G + Send,
+    work: impl FnOnce(&Lease, &mut Workspace, &Emulated, &G) -> Result<(), Failure> + Send,
 ) -> PyResult<()> {
     let result = py.detach(|| {
         let lease = operands.lease()?;
         let pool = process_pool()?;
+        let locked = lock();
         WORKSPACE.with_borrow_mut(|workspace| {
             // The matrix engine of the exact mode is the pool's.
-            if device.mode() == Mode::Fast && (products <= SMALL || pool.current_num_threads() == 1) {
-                return work(&lease, workspace, &device.on_calling_thread());
-            }
-            pool.install(|| work(&lease, workspace, &device))
+            let on_caller =
+                device.mode() == Mode::Fast && (products <= SMALL || pool.current_num_threads() == 1);
+            let result = if on_caller {
+                work(&lease, workspace, &device.on_calling_thread(), &locked)
+            } else {
+                pool.install(|| work(&lease, workspace, &device, &locked))
+            };
+            workspace.trim();
+            result
         })
     });
     Ok(result?)

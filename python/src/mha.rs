@@ -265,8 +265,8 @@ impl MhaAttention {
         if let Some(cache) = cache {
             cache.store.claim(py, &mut operands, false)?;
         }
-        compute(py, operands, self.device, self.products(batch), |lease, workspace, device| {
-            let cache = cache.map(|cache| cache.store.read());
+        let lock = || cache.map(|cache| cache.store.read());
+        compute(py, operands, self.device, self.products(batch), lock, |lease, workspace, device, cache| {
             let [of_q, of_k, of_v] = &mut workspace.rows;
             let operands = (q.rows(lease, of_q), k.rows(lease, of_k), v.rows(lease, of_v));
             out.fill(lease, &mut workspace.results, |out| {
@@ -291,12 +291,12 @@ impl MhaAttention {
         let q: RowsView<bf16> = operands.read_rows(&q)?;
         let out = self.output(batch, out, &mut operands)?;
         cache.store.claim(py, &mut operands, false)?;
-        compute(py, operands, self.device, self.products(batch), |lease, workspace, device| {
-            let prepared = batch.prepared(cache.store.geometry)?;
-            let cache = cache.store.read();
+        let (geometry, lock) = (cache.store.geometry, || cache.store.read());
+        compute(py, operands, self.device, self.products(batch), lock, |lease, workspace, device, cache| {
+            let prepared = batch.prepared(geometry)?;
             let q = q.rows(lease, &mut workspace.rows[0]);
             out.fill(lease, &mut workspace.results, |out| {
-                Ok(self.attention.decode_into(device, &cache, q, &prepared, out)?)
+                Ok(self.attention.decode_into(device, cache, q, &prepared, out)?)
             })
         })
     }

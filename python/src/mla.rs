@@ -231,8 +231,8 @@ impl MlaAttention {
         if let Some(cache) = cache {
             cache.store.claim(py, &mut operands, false)?;
         }
-        compute(py, operands, self.device, self.products(batch), |lease, workspace, device| {
-            let cache = cache.map(|cache| cache.store.read());
+        let lock = || cache.map(|cache| cache.store.read());
+        compute(py, operands, self.device, self.products(batch), lock, |lease, workspace, device, cache| {
             let q = (lease.slice(q_nope), lease.slice(q_pe));
             let latents = (lease.slice(kv_c), lease.slice(k_pe));
             out.fill(lease, &mut workspace.results, |out| {
@@ -257,12 +257,12 @@ impl MlaAttention {
         let (q_nope, q_pe) = self.query(q_nope, q_pe, batch, &mut operands)?;
         let out = self.output(batch, out, &mut operands)?;
         cache.store.claim(py, &mut operands, false)?;
-        compute(py, operands, self.device, self.products(batch), |lease, workspace, device| {
-            let prepared = batch.prepared(cache.store.geometry)?;
-            let cache = cache.store.read();
+        let (geometry, lock) = (cache.store.geometry, || cache.store.read());
+        compute(py, operands, self.device, self.products(batch), lock, |lease, workspace, device, cache| {
+            let prepared = batch.prepared(geometry)?;
             let q = (lease.slice(q_nope), lease.slice(q_pe));
             out.fill(lease, &mut workspace.results, |out| {
-                Ok(self.attention.decode_into(device, &cache, q, &prepared, &mut workspace.mla, out)?)
+                Ok(self.attention.decode_into(device, cache, q, &prepared, &mut workspace.mla, out)?)
             })
         })
     }

@@ -75,6 +75,49 @@ def test_threads_that_share_a_cache_wait_for_each_other() -> None:
     assert not mixed
 
 
+def test_large_decodes_end_while_another_thread_writes() -> None:
+    # So much work that the threads of the library share each decode, and a writer that waits for the decodes.
+    heads, dim, blocks, sequences = 8, 64, 64, 16
+    device = Device("gaudi2", mode="fast")
+    cache = MhaCache(
+        device,
+        num_blocks=blocks,
+        block_size=16,
+        num_kv_heads=heads,
+        head_dim=dim,
+        kv_cache_dtype="fp8",
+        k_scale=ONE,
+        v_scale=ONE,
+    )
+    attention = MhaAttention(
+        device, num_heads=heads, num_kv_heads=heads, head_dim=dim, options=AttentionOptions(0.125)
+    )
+    table = np.tile(np.arange(blocks, dtype=np.int32), (sequences, 1))
+    batch = Batch(list(range(sequences + 1)), [1000] * sequences, table)
+    q, row = np.zeros((sequences, heads, dim), np.uint16), np.zeros((1, heads, dim), np.uint16)
+    over = threading.Event()
+
+    def decode() -> None:
+        for _ in range(40):
+            attention.decode(cache, q, batch)
+
+    def write() -> None:
+        while not over.is_set():
+            cache.write(row, row, np.array([0]))
+
+    readers = [threading.Thread(target=decode, daemon=True) for _ in range(4)]
+    writer = threading.Thread(target=write, daemon=True)
+    deadline = time.monotonic() + 60
+    for thread in (writer, *readers):
+        thread.start()
+    for thread in readers:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    assert not any(thread.is_alive() for thread in readers), "the decodes wait for each other"
+    over.set()
+    writer.join(30)
+    assert not writer.is_alive()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_a_forked_child_has_threads_of_its_own() -> None:

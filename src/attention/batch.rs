@@ -48,7 +48,12 @@ impl Batch<'_> {
             .filter(|sequence| sequence.tokens > 0))
     }
 
-    fn check(&self, tokens: usize) -> Result<(), AttentionError> {
+    /// Checks that the batch does not contradict itself, but for its block table. `tokens` is how many query tokens
+    /// there are in all.
+    ///
+    /// # Errors
+    /// Starts or lengths do not fit each other, or `tokens`.
+    pub fn check(&self, tokens: usize) -> Result<(), AttentionError> {
         let count = self.seq_lens.len();
         check_len("query_start_loc", self.query_start_loc.len(), count + 1)?;
         let ends = (self.query_start_loc[0], self.query_start_loc[count]);
@@ -97,15 +102,30 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// The slots of the first `tokens` tokens of a sequence.
-    pub(super) fn slots(
+    /// The sequences that have query tokens, each with the slots of its tokens before them, after a check of all.
+    /// `geometry` is that of the cache, if there is one.
+    pub(super) fn with_context(
         &self,
-        sequence: &Sequence,
         tokens: usize,
-        geometry: CacheGeometry,
-    ) -> Result<Vec<usize>, AttentionError> {
-        let (mut blocks, size) = (Vec::new(), geometry.block_size_tokens());
-        self.push_blocks(sequence, tokens, geometry, &mut blocks)?;
-        Ok((0..tokens).map(|token| blocks[token / size] * size + token % size).collect())
+        geometry: Option<CacheGeometry>,
+    ) -> Result<Vec<(Sequence, Vec<usize>)>, AttentionError> {
+        let mut blocks = Vec::new();
+        let with_slots = |sequence: Sequence| {
+            let context_tokens = sequence.context_tokens();
+            let slots = match (context_tokens, geometry) {
+                (0, _) => Vec::new(),
+                (_, None) => {
+                    return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens });
+                }
+                (_, Some(geometry)) => {
+                    let size = geometry.block_size_tokens();
+                    blocks.clear();
+                    self.push_blocks(&sequence, context_tokens, geometry, &mut blocks)?;
+                    (0..context_tokens).map(|token| blocks[token / size] * size + token % size).collect()
+                }
+            };
+            Ok((sequence, slots))
+        };
+        self.sequences(tokens)?.map(with_slots).collect()
     }
 }

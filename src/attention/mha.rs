@@ -62,7 +62,7 @@ impl MhaAttention {
         (q, k, v): (&[bf16], &[bf16], &[bf16]),
         batch: &Batch<'_>,
     ) -> Result<Vec<f32>, AttentionError> {
-        let tokens = q.len() / (self.num_heads * self.head_dim);
+        let tokens = self.check_prefill((q, k, v))?;
         let mut out = vec![0.0; tokens * self.num_heads * self.v_head_dim];
         self.prefill_into(device, cache, (q, k, v), batch, &mut out)?;
         Ok(out)
@@ -71,7 +71,8 @@ impl MhaAttention {
     /// [`prefill`](Self::prefill) into `[tokens, num_heads * v_head_dim]`.
     ///
     /// # Errors
-    /// The operands or the batch do not fit, or a sequence has cached context and there is no cache.
+    /// The operands or the batch do not fit, or a sequence has cached context and there is no cache. Nothing is written
+    /// to `out` then.
     pub fn prefill_into<D: Device>(
         &self,
         device: &D,
@@ -85,10 +86,7 @@ impl MhaAttention {
             self.num_kv_heads * self.head_dim,
             self.num_kv_heads * self.v_head_dim,
         );
-        let (tokens, out_row) = (q.len() / q_row, self.num_heads * self.v_head_dim);
-        check_rows("q", q.len(), tokens, q_row)?;
-        check_rows("k", k.len(), tokens, k_row)?;
-        check_rows("v", v.len(), tokens, v_row)?;
+        let (tokens, out_row) = (self.check_prefill((q, k, v))?, self.num_heads * self.v_head_dim);
         check_rows("out", out.len(), tokens, out_row)?;
         if let Some(cache) = cache {
             self.check_cache(device, cache)?;
@@ -98,24 +96,20 @@ impl MhaAttention {
         if fp8.is_some() {
             self.scales.check(self.num_kv_heads)?;
         }
-        for sequence in batch.sequences(tokens)? {
+        let geometry = cache.map(MhaCache::geometry);
+        for (sequence, slots) in batch.with_context(tokens, geometry)? {
             let rows = sequence.first_token..sequence.first_token + sequence.tokens;
             let (new_keys, new_values) =
                 (&k[rows.start * k_row..rows.end * k_row], &v[rows.start * v_row..rows.end * v_row]);
-            let context_tokens = sequence.context_tokens();
-            let (keys, values) = match (context_tokens, cache) {
-                (0, _) => (Cow::Borrowed(new_keys), Cow::Borrowed(new_values)),
-                (_, None) => {
-                    return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens });
-                }
-                (_, Some(cache)) => {
-                    let slots = batch.slots(&sequence, context_tokens, cache.geometry())?;
+            let (keys, values) = match cache {
+                Some(cache) if !slots.is_empty() => {
                     let (mut keys, mut values) =
                         (cache.key.read(device, &slots)?, cache.value.read(device, &slots)?);
                     keys.extend_from_slice(new_keys);
                     values.extend_from_slice(new_values);
                     (Cow::Owned(keys), Cow::Owned(values))
                 }
+                _ => (Cow::Borrowed(new_keys), Cow::Borrowed(new_values)),
             };
             let kernel = PrefillKernel {
                 q: &q[rows.start * q_row..rows.end * q_row],
@@ -198,6 +192,16 @@ impl MhaAttention {
         };
         device.decode(&kernel, out)?;
         Ok(())
+    }
+
+    /// How many tokens there are.
+    fn check_prefill(&self, (q, k, v): (&[bf16], &[bf16], &[bf16])) -> Result<usize, AttentionError> {
+        let q_row = self.num_heads * self.head_dim;
+        let tokens = q.len() / q_row;
+        check_rows("q", q.len(), tokens, q_row)?;
+        check_rows("k", k.len(), tokens, self.num_kv_heads * self.head_dim)?;
+        check_rows("v", v.len(), tokens, self.num_kv_heads * self.v_head_dim)?;
+        Ok(tokens)
     }
 
     fn check_cache<D: Device>(&self, device: &D, cache: &MhaCache<D::Plane>) -> Result<(), AttentionError> {

@@ -44,6 +44,21 @@ pub struct MlaWorkspace {
     values: Vec<bf16>,
 }
 
+/// A workspace of more bytes than this is given back to the system.
+const KEPT_BYTES: usize = 64 << 20;
+
+impl MlaWorkspace {
+    /// Gives the memory back if it is more than is worth keeping between calls, 64 MiB.
+    pub fn trim(&mut self) {
+        let Expanded { nope, keys, values } = &self.expanded;
+        let words = [&self.absorbed, &self.q, &self.latents, &self.values, nope, keys, values];
+        let words: usize = words.iter().map(|words| words.capacity()).sum();
+        if words * size_of::<bf16>() + self.accumulated.capacity() * size_of::<f32>() > KEPT_BYTES {
+            *self = Self::default();
+        }
+    }
+}
+
 /// Latents, expanded.
 #[derive(Debug, Default)]
 struct Expanded {
@@ -135,7 +150,7 @@ impl MlaAttention {
         (kv_c, k_pe): (&[bf16], &[bf16]),
         batch: &Batch<'_>,
     ) -> Result<Vec<f32>, AttentionError> {
-        let tokens = q_nope.len() / (self.shape.num_heads * self.shape.qk_nope_head_dim);
+        let tokens = self.check_prefill((q_nope, q_pe), (kv_c, k_pe))?;
         let mut out = vec![0.0; tokens * self.shape.num_heads * self.shape.v_head_dim];
         let mut workspace = MlaWorkspace::default();
         self.prefill_into(device, cache, (q_nope, q_pe), (kv_c, k_pe), batch, &mut workspace, &mut out)?;
@@ -146,7 +161,8 @@ impl MlaAttention {
     /// other.
     ///
     /// # Errors
-    /// The operands or the batch do not fit, or a sequence has cached context and there is no cache.
+    /// The operands or the batch do not fit, or a sequence has cached context and there is no cache. Nothing is written
+    /// to `out` then.
     #[expect(clippy::too_many_arguments, reason = "these are the operands")]
     pub fn prefill_into<D: Device>(
         &self,
@@ -158,40 +174,32 @@ impl MlaAttention {
         workspace: &mut MlaWorkspace,
         out: &mut [f32],
     ) -> Result<(), AttentionError> {
-        let MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim } = self.shape;
-        let (tokens, dim) =
-            (q_nope.len() / (num_heads * qk_nope_head_dim), qk_nope_head_dim + qk_rope_head_dim);
+        let MlaShape { num_heads, qk_nope_head_dim, qk_rope_head_dim, v_head_dim, .. } = self.shape;
+        let dim = qk_nope_head_dim + qk_rope_head_dim;
         let (k_row, v_row) = (num_heads * dim, num_heads * v_head_dim);
-        self.check_query(q_nope, q_pe, tokens)?;
-        check_rows("kv_c", kv_c.len(), tokens, kv_lora_rank)?;
-        check_rows("k_pe", k_pe.len(), tokens, qk_rope_head_dim)?;
+        let tokens = self.check_prefill((q_nope, q_pe), (kv_c, k_pe))?;
         check_rows("out", out.len(), tokens, v_row)?;
         if let Some(cache) = cache {
             self.check_cache(device, cache)?;
         }
-        let sequences = batch.sequences(tokens)?;
+        let sequences = batch.with_context(tokens, cache.map(MlaCache::geometry))?;
         let MlaWorkspace { q, expanded, .. } = workspace;
         q.clear();
         push_joined(q_nope, qk_nope_head_dim, q_pe, qk_rope_head_dim, q);
         self.expand(device, kv_c, k_pe, expanded)?;
-        for sequence in sequences {
+        for (sequence, slots) in sequences {
             let rows = sequence.first_token..sequence.first_token + sequence.tokens;
             let new_keys = &expanded.keys[rows.start * k_row..rows.end * k_row];
             let new_values = &expanded.values[rows.start * v_row..rows.end * v_row];
-            let context_tokens = sequence.context_tokens();
-            let (keys, values) = match (context_tokens, cache) {
-                (0, _) => (Cow::Borrowed(new_keys), Cow::Borrowed(new_values)),
-                (_, None) => {
-                    return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens });
-                }
-                (_, Some(cache)) => {
-                    let slots = batch.slots(&sequence, context_tokens, cache.geometry())?;
+            let (keys, values) = match cache {
+                Some(cache) if !slots.is_empty() => {
                     let Expanded { mut keys, mut values, .. } =
                         self.expand_latents(device, &cache.latent.read(device, &slots)?)?;
                     keys.extend_from_slice(new_keys);
                     values.extend_from_slice(new_values);
                     (Cow::Owned(keys), Cow::Owned(values))
                 }
+                _ => (Cow::Borrowed(new_keys), Cow::Borrowed(new_values)),
             };
             let is_fp8 = self.options.fp8_prefill
                 && cache.is_some_and(|cache| cache.latent.layout.dtype == StorageDtype::Fp8);
@@ -297,6 +305,19 @@ impl MlaAttention {
         device.project(&weights, values)?;
         values.convert_to_f32_slice(out);
         Ok(())
+    }
+
+    /// How many tokens there are.
+    fn check_prefill(
+        &self,
+        (q_nope, q_pe): (&[bf16], &[bf16]),
+        (kv_c, k_pe): (&[bf16], &[bf16]),
+    ) -> Result<usize, AttentionError> {
+        let tokens = q_nope.len() / (self.shape.num_heads * self.shape.qk_nope_head_dim);
+        self.check_query(q_nope, q_pe, tokens)?;
+        check_rows("kv_c", kv_c.len(), tokens, self.shape.kv_lora_rank)?;
+        check_rows("k_pe", k_pe.len(), tokens, self.shape.qk_rope_head_dim)?;
+        Ok(tokens)
     }
 
     fn check_query(&self, q_nope: &[bf16], q_pe: &[bf16], tokens: usize) -> Result<(), AttentionError> {

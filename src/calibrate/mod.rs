@@ -1,6 +1,7 @@
 //! KV scales from captured activations, or from INC's measurements, written into a copy of the model.
 //!
-//! [`check()`] looks at what would be in the way, [`calibrate()`] measures and chooses, [`write()`] makes the folder. `docs/calibrate.md` defines every number.
+//! [`check()`] looks at what would be in the way, [`calibrate()`] measures and chooses, [`write()`] makes the folder.
+//! `docs/calibrate.md` defines every number.
 
 mod arithmetic;
 mod config;

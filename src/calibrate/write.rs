@@ -45,14 +45,15 @@ pub struct WriteOptions<'a> {
 const WEIGHTS: [&str; 5] = ["safetensors", "bin", "pt", "pth", "gguf"];
 
 /// Refuses what [`write()`] would refuse for the model, the destination and the options alone, before anything is
-/// measured. Returns the bytes of the files that it copies.
+/// measured. Returns the bytes of the files that it copies or makes anew in place of others.
 ///
 /// # Errors
-/// The model has errors, KV scales that are not to be replaced, or a file of the new scales' name; or the destination is refused.
+/// The model has errors, KV scales that are not to be replaced, or a file of the new scales' name; or the destination
+/// is refused.
 pub fn check(folder: &ModelFolder, options: &WriteOptions<'_>) -> Result<u64, CalibrateError> {
     folder_is_sound(folder)?;
     let plan = Plan::new(folder, options)?;
-    let is_copied = |entry: &&Entry| options.carry == Carry::Copy || !is_weights(&entry.path);
+    let is_copied = |entry: &&Entry| is_copied(&entry.path, options.carry);
     let size = |entry: &Entry| {
         fs::metadata(plan.place.source.join(&entry.path)).map_or(0, |metadata| metadata.len())
     };
@@ -92,7 +93,8 @@ impl Plan {
 }
 
 /// Writes a copy of the model with the scales of a calibration. It is made in a hidden folder, read back and inspected,
-/// and then appears under its name. `progress` is told of the bytes copied. Returns what is worth knowing.
+/// and then appears under its name. `progress` is told of the bytes that [`check`] counts. Returns what is worth
+/// knowing.
 ///
 /// # Errors
 /// What [`check`] refuses; a file cannot be read or written; or the result would not be read as it is meant. Nothing is
@@ -144,6 +146,11 @@ fn is_carried(entry: &Entry, source: &Path) -> bool {
     entry.kind == Kind::File || (is_weights(&entry.path) && source.join(&entry.path).is_file())
 }
 
+/// Whether the bytes of a file are copied, where none is made in its place.
+fn is_copied(path: &Path, carry: Carry) -> bool {
+    carry == Carry::Copy || !is_weights(path)
+}
+
 /// A copy in the making.
 struct Copy<'a> {
     folder: &'a ModelFolder,
@@ -162,6 +169,7 @@ impl<'a> Copy<'a> {
         for (name, content) in &self.edits.files {
             let is_old = self.tree.entries.iter().any(|entry| entry.path == Path::new(name));
             self.tree.make_text(name, content, if is_old { name } else { "config.json" })?;
+            self.replaced(Path::new(name));
             made.insert(Path::new(name));
         }
         for shard in self.folder.shards() {
@@ -174,9 +182,22 @@ impl<'a> Copy<'a> {
                 let metadata = metadata.map_err(|e| RewriteError::io("look at", shard.path(), e))?;
                 Ok::<_, RewriteError>(((), metadata))
             })?;
+            self.replaced(Path::new(name));
             made.insert(Path::new(name));
         }
         Ok(made)
+    }
+
+    /// Tells of a file in whose place another was made.
+    fn replaced(&self, path: &Path) {
+        let source = self.folder.path();
+        let is_counted = |entry: &Entry| entry.path == path && is_carried(entry, source);
+        if self.tree.entries.iter().any(is_counted)
+            && is_copied(path, self.carry)
+            && let Ok(metadata) = source.join(path).metadata()
+        {
+            (self.progress)(metadata.len());
+        }
     }
 
     /// Brings the files that are not `made` anew, and adds them to those that are.

@@ -3,6 +3,7 @@
 use gaudi_kv::Generation;
 use gaudi_kv::attention::{
     AttentionError, AttentionOptions, AttentionScales, Batch, MhaAttention, MlaAttention, MlaShape,
+    MlaWorkspace,
 };
 use gaudi_kv::cache::{CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
 use gaudi_kv::device::StorageDtype;
@@ -254,6 +255,28 @@ fn context_without_a_cache() {
     for error in [mha, mla] {
         assert!(matches!(error, AttentionError::NoCache { sequence: 1, context_tokens: 19 }), "{error}");
     }
+}
+
+#[test]
+fn a_prefill_that_is_refused_writes_nothing() {
+    // The first sequence is fine, the second one's context is in a block that there is not.
+    let (device, untouched) = (device(), 7.0f32);
+    let batch = Batch { query_start_loc: &[0, 1, 2], seq_lens: &[1, 20], block_table: &[0, 0, 9, 3] };
+    let mut out = vec![untouched; 2 * 24];
+    let cache = mha_cache(2, DIMS, StorageDtype::Fp8);
+    let operands = (&ones(64)[..], &ones(32)[..], &ones(24)[..]);
+    let error = mha(options()).prefill_into(&device, Some(&cache), operands, &batch, &mut out).unwrap_err();
+    assert!(matches!(error, AttentionError::Cache(CacheError::Block { block: 9, .. })), "{error}");
+    assert!(out.iter().all(|x| *x == untouched));
+
+    let mut out = vec![untouched; 2 * 6];
+    let (query, latents) = ((&ones(16)[..], &ones(8)[..]), (&ones(16)[..], &ones(4)[..]));
+    let (cache, mut workspace) = (mla_cache(8, 2), MlaWorkspace::default());
+    let error = mla()
+        .prefill_into(&device, Some(&cache), query, latents, &batch, &mut workspace, &mut out)
+        .unwrap_err();
+    assert!(matches!(error, AttentionError::Cache(CacheError::Block { block: 9, .. })), "{error}");
+    assert!(out.iter().all(|x| *x == untouched));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 /* Several threads. The first argument says what they do: "read" the same objects; "change" a cache that others
  * read; "all" of it and what is shared out to threads of the library, inspection and attention; "race", which
- * breaks the rules: two caches over the same memory are written to at the same time; "fork" a child process, which
- * has none of the library's threads. The second argument is the folder with the models. */
+ * breaks the rules: two caches over the same memory are written to at the same time; "large" decodes, which wait for
+ * threads of the library while another thread writes; "fork" a child process, which has none of the library's threads.
+ * The second argument is the folder with the models. */
 
 #define _POSIX_C_SOURCE 200809L /* fork, alarm */
 
@@ -174,6 +175,75 @@ static void race(void) {
     }
 }
 
+enum { LARGE_HEADS = 8, LARGE_DIM = 64, LARGE_ROW = LARGE_HEADS * LARGE_DIM, LARGE_BLOCKS = 64, SEQUENCES = 16 };
+
+static void *large_reader(void *unused) {
+    (void)unused;
+    static const uint16_t q[SEQUENCES * LARGE_ROW];
+    float *out = (float *)malloc(sizeof(float) * SEQUENCES * LARGE_ROW);
+    CHECK(out != NULL);
+    for (int round = 0; round < 2 * ROUNDS; round++) {
+        OK(gaudi_kv_attention_decode_mha(layer, cache, batch, q, SEQUENCES * LARGE_ROW, out, SEQUENCES * LARGE_ROW));
+    }
+    free(out);
+    return NULL;
+}
+
+static void *large_writer(void *is_over) {
+    static const uint16_t rows[LARGE_ROW];
+    const int64_t slot = 0;
+    while (!__atomic_load_n((bool *)is_over, __ATOMIC_ACQUIRE)) {
+        OK(gaudi_kv_cache_write_mha(cache, rows, LARGE_ROW, rows, LARGE_ROW, &slot, 1));
+    }
+    return NULL;
+}
+
+/* Decodes of so many sequences that the threads of the library share each out, and a writer that waits for them. */
+static void large(void) {
+    static const float unit = 1.0f;
+    NEW(gaudi_kv_mha_shape, shape);
+    shape.num_heads = shape.num_kv_heads = LARGE_HEADS;
+    shape.head_dim = shape.v_head_dim = LARGE_DIM;
+    NEW(gaudi_kv_cache_options, options);
+    options.num_blocks = LARGE_BLOCKS;
+    options.block_size_tokens = TOKENS;
+    options.dtype = GAUDI_KV_FP8;
+    options.k_scale = options.v_scale = one(&unit, &unit);
+    OK(gaudi_kv_cache_create_mha(device, &shape, &options, &cache));
+    NEW(gaudi_kv_attention_options, how);
+    how.softmax_scale = 0.125f;
+    OK(gaudi_kv_attention_create_mha(device, &shape, &how, &layer));
+    OK(gaudi_kv_batch_create(&batch));
+    int32_t starts[SEQUENCES + 1], lens[SEQUENCES], table[SEQUENCES * LARGE_BLOCKS];
+    for (int i = 0; i < SEQUENCES * LARGE_BLOCKS; i++) {
+        table[i] = i % LARGE_BLOCKS;
+    }
+    for (int i = 0; i <= SEQUENCES; i++) {
+        starts[i] = i;
+    }
+    for (int i = 0; i < SEQUENCES; i++) {
+        lens[i] = 1000;
+    }
+    OK(gaudi_kv_batch_prepare(batch, cache, starts, lens, SEQUENCES, table, LARGE_BLOCKS));
+    /* Threads that wait for each other end the program with a signal. */
+    alarm(60);
+    pthread_t threads[THREADS], changing;
+    bool is_over = false;
+    CHECK(pthread_create(&changing, NULL, large_writer, &is_over) == 0);
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_create(&threads[i], NULL, large_reader, NULL) == 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    }
+    __atomic_store_n(&is_over, true, __ATOMIC_RELEASE);
+    CHECK(pthread_join(changing, NULL) == 0);
+    gaudi_kv_batch_free(batch);
+    gaudi_kv_attention_free(layer);
+    gaudi_kv_cache_free(cache);
+    gaudi_kv_device_free(device);
+}
+
 static void fork_child(void) {
     attend();
     pid_t child = fork();
@@ -198,6 +268,11 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], "race") == 0) {
         race();
         gaudi_kv_device_free(device);
+        puts("fine");
+        return 0;
+    }
+    if (strcmp(argv[1], "large") == 0) {
+        large();
         puts("fine");
         return 0;
     }

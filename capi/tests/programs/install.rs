@@ -98,6 +98,13 @@ pub fn layout() {
         assert!(pc.lines().any(|found| found == line), "{line} is not in\n{pc}");
     }
     assert!(staging.path().join("opt/include/gaudi_kv.h").is_file());
+    // With signs that mean something to sed.
+    let mut command = Command::new(package("install.sh"));
+    command.args(["--prefix", "/usr", "--includedir", r"/opt/a|b&c\d", "--destdir"]);
+    command.arg(staging.path()).arg("--from").arg(library().parent().unwrap());
+    succeed(&mut command);
+    let pc = fs::read_to_string(staging.path().join("usr/lib/pkgconfig/gaudi_kv.pc")).unwrap();
+    assert!(pc.lines().any(|found| found == r"includedir=/opt/a|b&c\d"), "{pc}");
 }
 
 /// What `pkg-config` says of an installation.
@@ -138,7 +145,19 @@ pub fn pkg_config() {
 
 pub fn cmake() {
     let (folder, prefix) = moved();
-    let project = folder.path().join("project");
+    build_by_cmake(folder.path(), &prefix);
+    // In folders of their own.
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = folder.path().join("a&b");
+    let mut command = Command::new(package("install.sh"));
+    command.arg("--prefix").arg(&prefix).arg("--from").arg(library().parent().unwrap());
+    command.arg("--libdir").arg(folder.path().join("elsewhere")).arg("--includedir").arg(prefix.join("h&h"));
+    succeed(&mut command);
+    build_by_cmake(folder.path(), &prefix);
+}
+
+fn build_by_cmake(folder: &Path, prefix: &Path) {
+    let project = folder.join("project");
     fs::create_dir(&project).unwrap();
     let lists = "cmake_minimum_required(VERSION 3.21)\n\
         project(example C)\n\

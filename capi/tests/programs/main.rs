@@ -48,8 +48,10 @@ fn main() -> ExitCode {
         test("a C++ program uses everything", uses::everything_as_cpp),
         test("re-ranging as C and as C++", uses::rerange),
         test("a caller of the first version", uses::old_caller),
+        test("structures and constants of the first version", uses::version_1),
         test("calls with any arguments return", uses::any_arguments),
         test("several threads", uses::threads),
+        test("large decodes while another thread writes", uses::large_decodes_and_a_writer),
         test("a forked process", uses::after_a_fork),
         slow(with(
             "valgrind",

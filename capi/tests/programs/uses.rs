@@ -45,6 +45,10 @@ pub fn old_caller() {
     is_fine(&Program::c("old_caller.c"), &[], &[&data("data/llmc-gqa-kv").display().to_string()]);
 }
 
+pub fn version_1() {
+    Program::c("abi_1.c");
+}
+
 pub fn any_arguments() {
     let program = Program::c("any_arguments.c");
     for seed in 1..=20 {
@@ -58,6 +62,10 @@ pub fn any_arguments_under_valgrind() {
 
 pub fn threads() {
     is_fine(&Program::c("threads.c"), &[], &["all", &models()]);
+}
+
+pub fn large_decodes_and_a_writer() {
+    is_fine(&Program::c("threads.c"), &[], &["large", &models()]);
 }
 
 pub fn after_a_fork() {

@@ -88,8 +88,9 @@ impl Attend<'_> {
         } = workspace;
         let (generation, rows) = (products.generation(), tokens * self.group);
         query.set(generation, self.query_rows(first, tokens), self.dim, self.kv_head, self.query_scale)?;
-        // Keys behind the last query of the tile are seen by none of it. Leaving them out changes no bit: their
-        // probabilities are zero, and a zero adds nothing to an accumulator.
+        // Keys behind the last query of the tile are seen by none of it. Leaving them out changes no bit where values are
+        // finite: their probabilities are zero, and a zero adds nothing to an accumulator. A value of Inf or NaN, whose
+        // product with zero is NaN, does not come from a key that is left out.
         let keys = self.position(first + tokens - 1) + 1;
         scores.resize(rows * keys, 0.0);
         let mut matrices: Vec<Matrix<'_>> = std::mem::take(&mut lists.matrices);

@@ -67,6 +67,30 @@ static void refusals(gaudi_kv_cache *cache) {
     OK(gaudi_kv_cache_write_mha(cache, NULL, 0, NULL, 0, NULL, 0));
 }
 
+/* Attention whose output would lie in the cache. */
+static void attention_into(const gaudi_kv_device *device, const gaudi_kv_cache *cache, float *out) {
+    gaudi_kv_mha_shape shape = shape_of();
+    NEW(gaudi_kv_attention_options, options);
+    options.softmax_scale = 1.0f;
+    gaudi_kv_attention *layer = NULL;
+    OK(gaudi_kv_attention_create_mha(device, &shape, &options, &layer));
+    gaudi_kv_batch *batch = NULL;
+    OK(gaudi_kv_batch_create(&batch));
+    const int32_t starts[2] = {0, 1}, lens[1] = {1}, table[1] = {1};
+    OK(gaudi_kv_batch_prepare(batch, cache, starts, lens, 1, table, 1));
+    const size_t q_len = shape.num_heads * DIM, out_len = shape.num_heads * V_DIM;
+    uint16_t *q = (uint16_t *)calloc(q_len, sizeof *q);
+    CHECK(q != NULL);
+    FAILS(GAUDI_KV_INVALID_ARGUMENT, gaudi_kv_attention_decode_mha(layer, cache, batch, q, q_len, out, out_len));
+    CHECK(strstr(gaudi_kv_last_error_message(), "value_memory and out overlap") != NULL);
+    const uint16_t k[HEADS * DIM] = {0}, v[HEADS * V_DIM] = {0};
+    FAILS(GAUDI_KV_INVALID_ARGUMENT, gaudi_kv_attention_prefill_mha(layer, cache, batch, q, q_len, k, HEADS * DIM, v,
+                                                                    HEADS * V_DIM, out, out_len));
+    free(q);
+    gaudi_kv_batch_free(batch);
+    gaudi_kv_attention_free(layer);
+}
+
 /* Memory of the caller, which sees the codes. */
 static void in_memory_of_the_caller(const gaudi_kv_device *device) {
     static uint8_t key[BLOCKS * TOKENS * HEADS * DIM], value[BLOCKS * TOKENS * HEADS * V_DIM];
@@ -86,6 +110,23 @@ static void in_memory_of_the_caller(const gaudi_kv_device *device) {
     CHECK(memcmp(key + 17 * HEADS * DIM, k, sizeof k) == 0);
     CHECK(memcmp(value + 17 * HEADS * V_DIM, v, sizeof v) == 0);
     CHECK(key[16 * HEADS * DIM] == 0);
+    /* No array of a call lies in it. */
+    uint16_t rows[HEADS * (DIM + V_DIM)] = {0};
+    uint16_t *in_key = (uint16_t *)(void *)key, *in_value = (uint16_t *)(void *)value;
+    const int64_t slot = 17;
+    FAILS(GAUDI_KV_INVALID_ARGUMENT,
+          gaudi_kv_cache_write_mha(cache, in_value, HEADS * DIM, rows, HEADS * V_DIM, &slot, 1));
+    CHECK(strstr(gaudi_kv_last_error_message(), "k and value_memory overlap") != NULL);
+    FAILS(GAUDI_KV_INVALID_ARGUMENT,
+          gaudi_kv_cache_write_mha(cache, rows, HEADS * DIM, in_key, HEADS * V_DIM, &slot, 1));
+    FAILS(GAUDI_KV_INVALID_ARGUMENT, gaudi_kv_cache_write_mha(cache, rows, HEADS * DIM, rows, HEADS * V_DIM,
+                                                             (const int64_t *)(const void *)key, 1));
+    FAILS(GAUDI_KV_INVALID_ARGUMENT,
+          gaudi_kv_cache_read_mha(cache, &slot, 1, in_key, HEADS * DIM, rows, HEADS * V_DIM));
+    FAILS(GAUDI_KV_INVALID_ARGUMENT,
+          gaudi_kv_cache_read_mha(cache, &slot, 1, rows, HEADS * DIM, in_value, HEADS * V_DIM));
+    CHECK(memcmp(key + 17 * HEADS * DIM, k, sizeof k) == 0);
+    attention_into(device, cache, (float *)(void *)value);
     gaudi_kv_cache_free(cache);
     CHECK(key[17 * HEADS * DIM] == 0x3C);
 

@@ -88,6 +88,13 @@ void codecs(void) {
     CHECK(isnan(back[0]) && back[1] == 1.0f && back[2] == 240.0f);
     FAILS(GAUDI_KV_UNSUPPORTED, gaudi_kv_codec_encode_f32(codec, values, codes, 1));
     FAILS(GAUDI_KV_UNSUPPORTED, gaudi_kv_codec_encode_bf16(codec, narrow, codes, 1));
+    /* A factor for encoding is looked at all the same. */
+    gaudi_kv_codec *none = NULL;
+    fnuz.quant = -1.0f;
+    FAILS(GAUDI_KV_INVALID_FACTOR, gaudi_kv_codec_create(&fnuz, &none));
+    fnuz.quant = 2.0f;
+    OK(gaudi_kv_codec_create(&fnuz, &none));
+    gaudi_kv_codec_free(none);
     gaudi_kv_codec_free(codec);
 
     options.quant = INFINITY;

@@ -142,6 +142,22 @@ static void new_tokens(const gaudi_kv_device *device) {
     gaudi_kv_batch *batch = NULL;
     OK(gaudi_kv_batch_create(&batch));
     const int32_t starts[3] = {0, 1, 3}, lens[2] = {1, 2};
+    /* A batch that contradicts itself is refused without a cache too. */
+    const int32_t falling[3] = {0, 5, 3};
+    FAILS(GAUDI_KV_INVALID_SHAPE, gaudi_kv_batch_prepare(batch, NULL, falling, lens, 2, NULL, 0));
+    /* It is empty now. A query of a row asks for no memory for an output of which the caller has none. */
+    NEW(gaudi_kv_mha_shape, wide);
+    wide.num_heads = wide.num_kv_heads = 1;
+    wide.head_dim = 1;
+    wide.v_head_dim = (size_t)1 << 45;
+    NEW(gaudi_kv_attention_options, plain);
+    plain.softmax_scale = 1.0f;
+    gaudi_kv_attention *huge = NULL;
+    OK(gaudi_kv_attention_create_mha(device, &wide, &plain, &huge));
+    const uint16_t single[1] = {0};
+    FAILS(GAUDI_KV_INVALID_SHAPE,
+          gaudi_kv_attention_prefill_mha(huge, NULL, batch, single, 1, single, 1, NULL, 0, NULL, 0));
+    gaudi_kv_attention_free(huge);
     OK(gaudi_kv_batch_prepare(batch, NULL, starts, lens, 2, NULL, 0));
     uint16_t q[3 * HEADS * DIM] = {0}, k[3 * DIM] = {0}, v[3 * DIM];
     values_of(v, 0, 3);

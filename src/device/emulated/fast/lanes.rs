@@ -1,4 +1,4 @@
-//! What the fast decode needs of an instruction set.
+//! What the fast products of decodes, prefills and projections need of an instruction set.
 
 use super::pack::{CodeTable, Tile};
 

@@ -12,6 +12,8 @@
 //! of the sum of its products' magnitudes (the products themselves are exact), so it may round to the neighbouring
 //! bfloat16. From equal scores come equal codes of the probabilities, bit for bit, and a sum of them within
 //! `(keys / 16 + 4) * 2^-24`. The second product is off by at most `1.02 * keys * 2^-24` of its products' magnitudes.
+//! A value of Inf or NaN makes NaN of the queries that do not see its key too, where they share a tile with one that
+//! does: its product with a probability of zero is NaN. Tiles are not those of the exact path.
 //! The instructions for bfloat16 pairs take numbers below 2^-126 for zero, which e4m3 has none of.
 
 mod arch;

@@ -249,7 +249,7 @@ fn fp8_agrees_with_products() {
 }
 
 #[test]
-fn a_key_that_is_not_seen_changes_nothing() {
+fn a_tile_of_keys_that_no_query_sees_changes_nothing() {
     // The last 64 keys, a tile of their own, are seen by the last queries only.
     let case = Case { queries: 128, keys: 128, ..Case::default() };
     let mut operands = case.operands();
