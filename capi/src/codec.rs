@@ -200,15 +200,8 @@ pub unsafe extern "C" fn gaudi_kv_codec_encode_f32(
     len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        check_disjoint(&[("codes", bytes_of(codes, len))], &[("values", bytes_of(values, len))])?;
-        // SAFETY: the caller says so of all of them; nothing overlaps.
-        let (codec, values, codes) = unsafe {
-            (
-                pointer::handle("the codec", codec)?,
-                pointer::slice("values", values, len)?,
-                pointer::slice_mut("codes", codes, len)?,
-            )
-        };
+        // SAFETY: the caller says so of all of them.
+        let (codec, values, codes) = unsafe { operands(codec, ("values", values), ("codes", codes), len) }?;
         match &codec.encode {
             Encode::Plain(encoder) => Ok(encoder.encode_f32(values, codes)?),
             Encode::Scaled(quantizer) => Ok(quantizer.quant_f32(values, codes)?),
@@ -230,15 +223,9 @@ pub unsafe extern "C" fn gaudi_kv_codec_encode_bf16(
     len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        check_disjoint(&[("codes", bytes_of(codes, len))], &[("values", bytes_of(values, len))])?;
-        // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (codec, values, codes) = unsafe {
-            (
-                pointer::handle("the codec", codec)?,
-                pointer::slice("values", values.cast::<bf16>(), len)?,
-                pointer::slice_mut("codes", codes, len)?,
-            )
-        };
+        // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value.
+        let (codec, values, codes) =
+            unsafe { operands(codec, ("values", values.cast::<bf16>()), ("codes", codes), len) }?;
         match &codec.encode {
             Encode::Plain(encoder) => Ok(encoder.encode_bf16(values, codes)?),
             Encode::Scaled(quantizer) => Ok(quantizer.quant_bf16(values, codes)?),
@@ -263,15 +250,8 @@ pub unsafe extern "C" fn gaudi_kv_codec_decode_f32(
     len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        check_disjoint(&[("values", bytes_of(values, len))], &[("codes", bytes_of(codes, len))])?;
-        // SAFETY: the caller says so of all of them; nothing overlaps.
-        let (codec, codes, values) = unsafe {
-            (
-                pointer::handle("the codec", codec)?,
-                pointer::slice("codes", codes, len)?,
-                pointer::slice_mut("values", values, len)?,
-            )
-        };
+        // SAFETY: the caller says so of all of them.
+        let (codec, codes, values) = unsafe { operands(codec, ("codes", codes), ("values", values), len) }?;
         Ok(codec.decode.dequant_f32(codes, values)?)
     })
 }
@@ -289,15 +269,9 @@ pub unsafe extern "C" fn gaudi_kv_codec_decode_bf16(
     len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        check_disjoint(&[("values", bytes_of(values, len))], &[("codes", bytes_of(codes, len))])?;
-        // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (codec, codes, values) = unsafe {
-            (
-                pointer::handle("the codec", codec)?,
-                pointer::slice("codes", codes, len)?,
-                pointer::slice_mut("values", values.cast::<bf16>(), len)?,
-            )
-        };
+        // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value.
+        let (codec, codes, values) =
+            unsafe { operands(codec, ("codes", codes), ("values", values.cast::<bf16>()), len) }?;
         Ok(codec.decode.dequant_bf16(codes, values)?)
     })
 }
@@ -310,4 +284,29 @@ pub unsafe extern "C" fn gaudi_kv_codec_decode_bf16(
 pub unsafe extern "C" fn gaudi_kv_codec_free(codec: *mut gaudi_kv_codec) {
     // SAFETY: the caller says so.
     quiet_barrier(|| unsafe { pointer::free(codec) });
+}
+
+/// The codec, what it reads and what it writes.
+///
+/// # Errors
+/// A null pointer, an array that is not aligned, or arrays that overlap.
+///
+/// # Safety
+/// `codec` is null or a codec. The arrays hold `len` elements, or are null for none; any bits are a value of theirs. While
+/// the result lives nobody changes what is read, or uses what is written.
+unsafe fn operands<'a, S, D>(
+    codec: *const gaudi_kv_codec,
+    (read_name, read): (&'static str, *const S),
+    (written_name, written): (&'static str, *mut D),
+    len: usize,
+) -> Result<(&'a gaudi_kv_codec, &'a [S], &'a mut [D]), Failure> {
+    check_disjoint(&[(written_name, bytes_of(written, len))], &[(read_name, bytes_of(read, len))])?;
+    // SAFETY: the caller says so of all of them; nothing overlaps.
+    unsafe {
+        Ok((
+            pointer::handle("the codec", codec)?,
+            pointer::slice(read_name, read, len)?,
+            pointer::slice_mut(written_name, written, len)?,
+        ))
+    }
 }
