@@ -10,6 +10,10 @@ use gaudi_kv::checkpoint::FindingCode;
 use safetensors::tensor::{Dtype, TensorView};
 use serde_json::Value;
 
+mod models;
+
+use models::MODELS;
+
 struct Report {
     page: String,
     json: Value,
@@ -45,22 +49,7 @@ fn inspect(model: &Path, options: &[&str]) -> Report {
 
 /// Every model of `tests/data`, with what it is inspected with.
 fn reports() -> impl Iterator<Item = (String, Report)> {
-    [
-        "autoround-gqa",
-        "autoround-gqa-gaudi2",
-        "autoround-mla",
-        "autoround-mla-gaudi2",
-        "autoround-mla-mislabelled",
-        "llmc-gqa-head",
-        "llmc-gqa-kv",
-        "llmc-gqa-w8kv",
-        "llmc-mla-kv",
-        "modelopt-gqa",
-        "tiny-gqa",
-        "tiny-mla",
-    ]
-    .into_iter()
-    .map(|name| (name.to_owned(), inspect(&data(name), &["--verify-weights"])))
+    MODELS.into_iter().map(|name| (name.to_owned(), inspect(&data(name), &["--verify-weights"])))
 }
 
 /// A model of three layers with what goes wrong in it, in a folder and with tensors whose names are markup.

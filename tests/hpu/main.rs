@@ -19,6 +19,9 @@ mod latents;
 #[allow(dead_code, reason = "shared with another test")]
 #[path = "../caches/model.rs"]
 mod model;
+#[cfg(feature = "cli")]
+#[path = "../models/mod.rs"]
+mod models;
 #[allow(dead_code, reason = "shared with another test")]
 #[path = "../caches/numbers.rs"]
 mod numbers;

@@ -7,22 +7,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::models::MODELS;
 use crate::process::{clear, library};
-
-const FIXTURES: [&str; 12] = [
-    "autoround-gqa",
-    "autoround-gqa-gaudi2",
-    "autoround-mla",
-    "autoround-mla-gaudi2",
-    "autoround-mla-mislabelled",
-    "llmc-gqa-head",
-    "llmc-gqa-kv",
-    "llmc-gqa-w8kv",
-    "llmc-mla-kv",
-    "modelopt-gqa",
-    "tiny-gqa",
-    "tiny-mla",
-];
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -67,14 +53,14 @@ fn compare(model: &str, generation: &str, options: &[&str]) {
 
 #[test]
 fn every_fixture_on_gaudi2() {
-    for model in FIXTURES {
+    for model in MODELS {
         compare(model, "gaudi2", &["--kv-cache-dtype", "fp8"]);
     }
 }
 
 #[test]
 fn every_fixture_on_gaudi3() {
-    for model in FIXTURES {
+    for model in MODELS {
         compare(model, "gaudi3", &["--kv-cache-dtype", "fp8"]);
     }
 }

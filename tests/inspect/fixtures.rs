@@ -6,22 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::models::MODELS;
 use crate::program::{command, run};
-
-const MODELS: [&str; 12] = [
-    "autoround-gqa",
-    "autoround-gqa-gaudi2",
-    "autoround-mla",
-    "autoround-mla-gaudi2",
-    "autoround-mla-mislabelled",
-    "llmc-gqa-head",
-    "llmc-gqa-kv",
-    "llmc-gqa-w8kv",
-    "llmc-mla-kv",
-    "modelopt-gqa",
-    "tiny-gqa",
-    "tiny-mla",
-];
 
 fn tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")

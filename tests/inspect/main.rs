@@ -37,6 +37,8 @@ mod fixtures;
 mod flavor;
 mod layers;
 mod mla;
+#[path = "../models/mod.rs"]
+mod models;
 mod names;
 mod naming_reports;
 mod other_names;
