@@ -15,9 +15,9 @@ mod syn;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use gaudi_kv::Generation;
-use gaudi_kv::fp8::{Format, InfNan, Layout};
-use gaudi_kv::mme::{Elements, Gemm, Matrix, MatrixMut, Right};
+use gaudi_numerics::Generation;
+use gaudi_numerics::fp8::{Format, InfNan, Layout};
+use gaudi_numerics::mme::{Elements, Gemm, Matrix, MatrixMut, Right};
 use habana_sys::synDataType;
 use half::bf16;
 

@@ -1,7 +1,7 @@
 //! Settings from the environment.
 
-use gaudi_kv::Generation;
-use gaudi_kv::device::emulated::Mode;
+use gaudi_numerics::Generation;
+use gaudi_numerics::Mode;
 use habana_sys::synDeviceType;
 
 /// Which machine is emulated.

@@ -12,7 +12,6 @@ mod storage;
 mod threads;
 mod workspace;
 
-use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use half::bf16;
@@ -25,6 +24,7 @@ use crate::Generation;
 
 use attention::{Attend, Side};
 use fast::Runner;
+pub use gaudi_numerics::Mode;
 use head_rows::{HeadRows, QuantizedRows};
 pub use memory::{LentMemory, PlaneMemory};
 use products::Products;
@@ -32,24 +32,6 @@ use products::Products;
 pub(super) use query::quant_by_amax;
 pub use storage::EmulatedPlane;
 use threads::Threads;
-
-/// How products are accumulated. What is quantized, and every code in a cache, is the same in both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// The matrix engine's own order, alignment and truncation, bit for bit.
-    Exact,
-    /// Float accumulation.
-    Fast,
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Exact => "exact",
-            Self::Fast => "fast",
-        })
-    }
-}
 
 /// A device of one generation, computed on the CPU.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 use std::ffi::{c_char, c_int, c_uint};
 
-use gaudi_kv::Generation;
+use gaudi_numerics::Generation;
 use habana_sys::{
     synDeviceAttribute, synDeviceId, synDeviceInfo, synDeviceInfoV2, synDeviceType, synModuleId, synStatus,
 };

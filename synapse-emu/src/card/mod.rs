@@ -11,7 +11,7 @@ mod work;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use gaudi_kv::Generation;
+use gaudi_numerics::Generation;
 use habana_sys::synStatus;
 
 pub(crate) use event::{Event, Recording};

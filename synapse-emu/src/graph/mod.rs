@@ -11,7 +11,7 @@ mod workspace;
 
 use std::sync::{Arc, Mutex};
 
-use gaudi_kv::Generation;
+use gaudi_numerics::Generation;
 use habana_sys::{synGraphAttribute, synStatus, synTensorType};
 
 pub(crate) use data_type::node_type;

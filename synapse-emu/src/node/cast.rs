@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 
 use bytemuck::Pod;
-use gaudi_kv::fp8::{Dequantizer, Encoder, Rounding, bf16_from_f32_slice};
+use gaudi_numerics::fp8::{Dequantizer, Encoder, Rounding, bf16_from_f32_slice};
 use habana_sys::{CastF32RoundMode_t, CastSatMode_t, ns_CastKernel_Params, ns_CastKernel_ParamsV3};
 use half::bf16;
 

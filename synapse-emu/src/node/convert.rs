@@ -2,7 +2,9 @@
 
 use std::mem::offset_of;
 
-use gaudi_kv::fp8::{Dequantizer, Encoder, Format, Fp8Error, Rounding, amax_bf16, amax_f32, bf16_from_f32};
+use gaudi_numerics::fp8::{
+    Dequantizer, Encoder, Format, Fp8Error, Rounding, amax_bf16, amax_f32, bf16_from_f32,
+};
 use habana_sys::{
     CastF32RoundMode_t, ns_CastKernel_Params, ns_CastKernel_ParamsV2, ns_CastKernel_ParamsV3,
     ns_CastKernel_ParamsV4,

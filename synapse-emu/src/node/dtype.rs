@@ -1,8 +1,8 @@
 //! Element types: sizes, names in guids, and what FP8 codes mean.
 
 use bytemuck::Pod;
-use gaudi_kv::Generation;
-use gaudi_kv::fp8::{Format, InfNan, Layout, bf16_from_f32};
+use gaudi_numerics::Generation;
+use gaudi_numerics::fp8::{Format, InfNan, Layout, bf16_from_f32};
 use half::bf16;
 
 use super::{DataType, Machine, Refusal, Spec};

@@ -1,9 +1,9 @@
 //! The matrix engine in the machine's mode.
 
 use bytemuck::Pod;
-use gaudi_kv::device::emulated::Mode;
-use gaudi_kv::fp8::Format;
-use gaudi_kv::mme::{Elements, Gemm, MmeError, Product};
+use gaudi_numerics::Mode;
+use gaudi_numerics::fp8::Format;
+use gaudi_numerics::mme::{Elements, Gemm, MmeError, Product};
 use half::bf16;
 
 use super::{DataType, Input, Machine};

@@ -2,9 +2,9 @@
 
 use std::mem::offset_of;
 
-use gaudi_kv::Generation;
-use gaudi_kv::fp8::{Encoder, Rounding, bf16_from_f32_slice};
-use gaudi_kv::mme::{Matrix, MatrixMut, Product, Right};
+use gaudi_numerics::Generation;
+use gaudi_numerics::fp8::{Encoder, Rounding, bf16_from_f32_slice};
+use gaudi_numerics::mme::{Matrix, MatrixMut, Product, Right};
 use habana_sys::synGEMMParams;
 
 use super::convert::floats;

@@ -29,8 +29,8 @@ mod softmax;
 #[cfg(test)]
 mod tests;
 
-use gaudi_kv::Generation;
-use gaudi_kv::device::emulated::Mode;
+use gaudi_numerics::Generation;
+use gaudi_numerics::Mode;
 
 pub(crate) use registry::find;
 

@@ -7,7 +7,7 @@ mod run;
 
 use std::sync::{Arc, Mutex};
 
-use gaudi_kv::Generation;
+use gaudi_numerics::Generation;
 use habana_sys::{synRecipeAttribute, synStatus};
 
 pub(crate) use bind::LaunchInfo;

@@ -5,7 +5,7 @@ mod registry;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use gaudi_kv::Generation;
+use gaudi_numerics::Generation;
 use habana_sys::synStatus;
 
 pub(crate) use registry::Registry;

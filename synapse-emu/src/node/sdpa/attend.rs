@@ -1,7 +1,7 @@
 //! Scaled dot-product attention: the computation.
 
-use gaudi_kv::fp8::{Encoder, Format, Quantizer, Rounding, bf16_from_f32};
-use gaudi_kv::mme::{Elements, Matrix, MatrixMut, MmeError, Product, Right};
+use gaudi_numerics::fp8::{Encoder, Format, Quantizer, Rounding, bf16_from_f32};
+use gaudi_numerics::mme::{Elements, Matrix, MatrixMut, MmeError, Product, Right};
 use half::bf16;
 use rayon::prelude::*;
 

@@ -1,12 +1,12 @@
 //! Attention as a graph of nodes gives the bits of the emulated device: what a backend builds from these nodes can be
 //! compared with it.
 
-use gaudi_kv::Generation;
 use gaudi_kv::device::emulated::{Emulated, Mode};
 use gaudi_kv::device::{
     DecodeKernel, DecodeSequence, Device, HeadScales, Modifiers, PlaneLayout, QueryScale, StorageDtype,
     Values,
 };
+use gaudi_numerics::Generation;
 use half::bf16;
 
 use super::{Tensor, machine, node, words};

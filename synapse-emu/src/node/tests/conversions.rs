@@ -1,7 +1,7 @@
 //! Casts, and conversions to and from FP8.
 
-use gaudi_kv::Generation;
-use gaudi_kv::fp8::{Dequantizer, Encoder, Quantizer};
+use gaudi_numerics::Generation;
+use gaudi_numerics::fp8::{Dequantizer, Encoder, Quantizer};
 use half::bf16;
 use safetensors::SafeTensors;
 

@@ -12,8 +12,8 @@ mod refusals;
 mod sdpa;
 
 use bytemuck::Pod;
-use gaudi_kv::Generation;
-use gaudi_kv::device::emulated::Mode;
+use gaudi_numerics::Generation;
+use gaudi_numerics::Mode;
 use half::bf16;
 
 use super::{DataType, Input, Machine, Output, Spec, find};

@@ -1,7 +1,7 @@
 //! Matrix products.
 
-use gaudi_kv::Generation;
-use gaudi_kv::device::emulated::Mode;
+use gaudi_numerics::Generation;
+use gaudi_numerics::Mode;
 use safetensors::SafeTensors;
 
 use super::{Failure, GAUDI2, GAUDI3, Tensor, machine, node, one, status, words};
@@ -10,7 +10,7 @@ use crate::node::Machine;
 
 /// 1 and other small powers of two and their sums are exact in every type.
 fn codes(values: &[f32]) -> Vec<u8> {
-    values.iter().map(|value| gaudi_kv::fp8::Encoder::kv_cache(GAUDI2).encode(*value)).collect()
+    values.iter().map(|value| gaudi_numerics::fp8::Encoder::kv_cache(GAUDI2).encode(*value)).collect()
 }
 
 /// A matrix of a type.

@@ -1,8 +1,8 @@
 //! Scaled dot-product attention in one node.
 
-use gaudi_kv::Generation;
 use gaudi_kv::device::emulated::{Emulated, Mode};
 use gaudi_kv::device::{Device, Fp8Prefill, HeadScales, Modifiers, PrefillKernel, QueryScale};
+use gaudi_numerics::Generation;
 use half::bf16;
 
 use super::{Failure, GAUDI2, Tensor, machine, node, words};

@@ -24,7 +24,7 @@ pub use dot::{dot, reference};
 pub use error::MmeError;
 pub use gemm::{Gemm, Product};
 pub use matrix::{Elements, Matrix, MatrixMut, Right};
-pub(crate) use memory::emptied;
+pub use memory::emptied;
 pub use output::{Scale, scaled_bf16, scaled_fp8};
 
 use crate::Generation;

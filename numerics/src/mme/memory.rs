@@ -51,7 +51,7 @@ impl BatchMemory {
 }
 
 /// An empty list in the memory of another one. The types differ in lifetimes only, so collecting takes no new memory.
-pub(crate) fn emptied<T, U>(mut list: Vec<T>) -> Vec<U> {
+pub fn emptied<T, U>(mut list: Vec<T>) -> Vec<U> {
     list.clear();
     list.into_iter().map(|_| unreachable!("the list is empty")).collect()
 }
