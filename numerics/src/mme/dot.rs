@@ -8,13 +8,13 @@ use crate::Generation;
 /// plain, the measure of every kernel. The accumulator starts at +0; NaN is always `0x7FFF_FFFF`.
 ///
 /// ```
-/// use gaudi_kv::fp8::{Format, InfNan, Layout};
-/// use gaudi_kv::{Generation, mme::{Elements, dot}};
+/// use gaudi_numerics::fp8::{Format, InfNan, Layout};
+/// use gaudi_numerics::{Generation, mme::{Elements, dot}};
 ///
 /// let e4m3 = Format { layout: Layout::E4M3, bias: 7, inf_nan: InfNan::Full };
 /// let (a, b) = (Elements::Fp8(&[0x38, 0x40], e4m3), Elements::Fp8(&[0x38, 0x3C], e4m3));
 /// assert_eq!(dot(Generation::Gaudi2, a, b)?, 1.0 * 1.0 + 2.0 * 1.5);
-/// # Ok::<(), gaudi_kv::mme::MmeError>(())
+/// # Ok::<(), gaudi_numerics::mme::MmeError>(())
 /// ```
 ///
 /// # Errors

@@ -68,12 +68,12 @@ fn scaled<T>(
 /// row, then to bfloat16: round to nearest even, overflow to Inf, every NaN to `0x7FFF`. `a` scales rows, `b` columns.
 ///
 /// ```
-/// use gaudi_kv::mme::{Scale, scaled_bf16};
+/// use gaudi_numerics::mme::{Scale, scaled_bf16};
 ///
 /// let mut out = [half::bf16::ZERO; 4];
 /// scaled_bf16(&[1.0, 2.0, 3.0, 4.0], [2, 2], Scale::Each(&[1.0, 10.0]), Scale::Tensor(0.5), &mut out)?;
 /// assert_eq!(out.map(f32::from), [0.5, 1.0, 15.0, 20.0]);
-/// # Ok::<(), gaudi_kv::mme::MmeError>(())
+/// # Ok::<(), gaudi_numerics::mme::MmeError>(())
 /// ```
 ///
 /// # Errors
@@ -91,15 +91,15 @@ pub fn scaled_bf16(
 /// The same to FP8, as `encoder` rounds and saturates.
 ///
 /// ```
-/// use gaudi_kv::Generation;
-/// use gaudi_kv::fp8::Encoder;
-/// use gaudi_kv::mme::{Scale, scaled_fp8};
+/// use gaudi_numerics::Generation;
+/// use gaudi_numerics::fp8::Encoder;
+/// use gaudi_numerics::mme::{Scale, scaled_fp8};
 ///
 /// let mut codes = [0; 3];
 /// let encoder = Encoder::kv_cache(Generation::Gaudi2);
 /// scaled_fp8(&[1.0, -2.0, 1e9], [1, 3], Scale::Tensor(1.0), Scale::Tensor(1.0), encoder, &mut codes)?;
 /// assert_eq!(codes, [0x38, 0xC0, 0x77]);
-/// # Ok::<(), gaudi_kv::mme::MmeError>(())
+/// # Ok::<(), gaudi_numerics::mme::MmeError>(())
 /// ```
 ///
 /// # Errors
