@@ -1,19 +1,21 @@
 //! Every conversion in the golden vectors, bit for bit, on every instruction set of this machine.
 //!
-//! The vectors are read from the folder that `GAUDI_KV_GOLDEN` names, else from `tests/data/golden`. Tensors are found
+//! The vectors are read from the folder that `GAUDI_KV_GOLDEN` names, else from `tests/data/golden` of the repository. Tensors are found
 //! by their names; a name that says nothing to this file fails, so that no vector goes unchecked.
 #![allow(clippy::unwrap_used, reason = "a failure here is the test failing")]
 
 use std::path::PathBuf;
 
-use gaudi_kv::fp8::{Dequantizer, Encoder, Format, InfNan, Isa, Layout, Rounding, bf16_from_f32_slice_with};
+use gaudi_numerics::fp8::{
+    Dequantizer, Encoder, Format, InfNan, Isa, Layout, Rounding, bf16_from_f32_slice_with,
+};
 use half::bf16;
 use safetensors::{Dtype, SafeTensors};
 
 fn folder() -> PathBuf {
     match std::env::var_os("GAUDI_KV_GOLDEN") {
         Some(folder) if !folder.is_empty() => folder.into(),
-        _ => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/golden")),
+        _ => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/golden")),
     }
 }
 

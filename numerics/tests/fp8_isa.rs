@@ -4,8 +4,8 @@
 mod fp8_oracle;
 
 use fp8_oracle::{LAYOUTS, MODES};
-use gaudi_kv::Generation;
-use gaudi_kv::fp8::{
+use gaudi_numerics::Generation;
+use gaudi_numerics::fp8::{
     Dequantizer, Encoder, Format, Isa, Quantizer, Rerange, Rounding, bf16_from_f32_slice_with,
     scan_codes_with,
 };

@@ -4,8 +4,8 @@
 mod fp8_oracle;
 
 use fp8_oracle::{ends, ladder};
-use gaudi_kv::Generation;
-use gaudi_kv::fp8::{Encoder, Format, Isa, Rounding};
+use gaudi_numerics::Generation;
+use gaudi_numerics::fp8::{Encoder, Format, Isa, Rounding};
 
 const CHUNK: usize = 1 << 20;
 

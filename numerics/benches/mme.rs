@@ -1,6 +1,6 @@
 //! Products of the shape of the MLA latent: 128 x 576 x 4096, and those of a decode. Rates are multiply-adds.
 //!
-//! `RAYON_NUM_THREADS=1 cargo bench --bench mme` measures one core. The float products of two crates are measured in the
+//! `RAYON_NUM_THREADS=1 cargo bench -p gaudi-numerics --bench mme` measures one core. The float products of two crates are measured in the
 //! same run: `float` has those, `fast` and `exact` ours.
 
 #![allow(unsafe_code, reason = "the float products of other crates take pointers")]
@@ -9,9 +9,9 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use gaudi_kv::Generation;
-use gaudi_kv::fp8::{Format, InfNan, Layout};
-use gaudi_kv::mme::{Elements, Gemm, Matrix, MatrixMut, Right};
+use gaudi_numerics::Generation;
+use gaudi_numerics::fp8::{Format, InfNan, Layout};
+use gaudi_numerics::mme::{Elements, Gemm, Matrix, MatrixMut, Right};
 use half::bf16;
 
 /// A small generator of repeatable numbers, roughly normal.

@@ -1,9 +1,9 @@
 //! Every kernel against the scalar reference, on random and hostile operands of any shape, stride and cut.
 #![allow(clippy::unwrap_used, reason = "setup that fails should stop the run")]
 
-use gaudi_kv::Generation;
-use gaudi_kv::fp8::{Encoder, Format, InfNan, Isa, Layout};
-use gaudi_kv::mme::{
+use gaudi_numerics::Generation;
+use gaudi_numerics::fp8::{Encoder, Format, InfNan, Isa, Layout};
+use gaudi_numerics::mme::{
     Elements, Gemm, Matrix, MatrixMut, MmeError, Product, Right, Scale, dot, reference, scaled_bf16,
     scaled_fp8,
 };

@@ -2,7 +2,7 @@
 //!
 //! Every iteration times the conversion and, right after it, its yardstick, so that a busy machine slows both. The table
 //! at the end has the rates of the fastest iterations, which a busy machine disturbs least, and the ratio of the medians
-//! too; `cargo bench --bench fp8`. `GAUDI_KV_BENCH_MIB` sets the size of the larger
+//! too; `cargo bench -p gaudi-numerics --bench fp8`. `GAUDI_KV_BENCH_MIB` sets the size of the larger
 //! buffer (1024 unless set) and `GAUDI_KV_ISA` the instruction set.
 
 use std::cell::RefCell;
@@ -10,8 +10,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, SamplingMode, Throughput};
-use gaudi_kv::Generation;
-use gaudi_kv::fp8::{Dequantizer, Encoder, Format, Isa, Quantizer, Rerange, Rounding, scan_codes};
+use gaudi_numerics::Generation;
+use gaudi_numerics::fp8::{Dequantizer, Encoder, Format, Isa, Quantizer, Rerange, Rounding, scan_codes};
 use half::bf16;
 use half::slice::HalfBitsSliceExt;
 

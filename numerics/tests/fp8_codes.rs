@@ -3,8 +3,8 @@
 mod fp8_oracle;
 
 use fp8_oracle as oracle;
-use gaudi_kv::Generation::{Gaudi2, Gaudi3};
-use gaudi_kv::fp8::{
+use gaudi_numerics::Generation::{Gaudi2, Gaudi3};
+use gaudi_numerics::fp8::{
     AlignedScale, CodeScan, Encoder, Format, Fp8Error, InfNan, Isa, Rerange, RerangeCounts, Rounding,
     align_dequant_scale, scan_codes, scan_codes_with,
 };

@@ -1,14 +1,14 @@
 //! The vendor's dot products, bit for bit, by the scalar reference and by every kernel this machine can run.
 //!
-//! `GAUDI_KV_GOLDEN` names the folder with the vectors; without it, `tests/data/golden`.
+//! `GAUDI_KV_GOLDEN` names the folder with the vectors; without it, `tests/data/golden` of the repository.
 #![allow(clippy::unwrap_used, reason = "setup that fails should stop the run")]
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use gaudi_kv::Generation;
-use gaudi_kv::fp8::{Format, InfNan, Isa, Layout};
-use gaudi_kv::mme::{Elements, Gemm, Matrix, MatrixMut, Right, Scale, dot, scaled_bf16};
+use gaudi_numerics::Generation;
+use gaudi_numerics::fp8::{Format, InfNan, Isa, Layout};
+use gaudi_numerics::mme::{Elements, Gemm, Matrix, MatrixMut, Right, Scale, dot, scaled_bf16};
 use half::bf16;
 use safetensors::{Dtype, SafeTensors};
 
@@ -59,7 +59,7 @@ impl Rows {
 
 fn folder() -> PathBuf {
     std::env::var_os("GAUDI_KV_GOLDEN")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden"), PathBuf::from)
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/data/golden"), PathBuf::from)
 }
 
 fn read(file: &str) -> Vec<u8> {

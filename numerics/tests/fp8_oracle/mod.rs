@@ -2,7 +2,7 @@
 //! but the types that name a format.
 #![allow(dead_code, reason = "each test file uses what it needs")]
 
-use gaudi_kv::fp8::{Encoder, Format, InfNan, Layout, Rounding};
+use gaudi_numerics::fp8::{Encoder, Format, InfNan, Layout, Rounding};
 use half::bf16;
 
 /// The value of a magnitude code if every code were finite.

@@ -3,8 +3,8 @@
 mod fp8_oracle;
 
 use fp8_oracle as oracle;
-use gaudi_kv::Generation;
-use gaudi_kv::fp8::{
+use gaudi_numerics::Generation;
+use gaudi_numerics::fp8::{
     Dequantizer, Encoder, Fnuz, Format, Fp8Error, InfNan, Isa, Layout, Quantizer, Rounding, amax_bf16,
     amax_f32, bf16_from_f32, bf16_from_f32_slice_with,
 };
