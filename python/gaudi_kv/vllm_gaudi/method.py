@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from vllm.model_executor.layers.quantization.kv_cache import BaseKVCacheMethod
 
-from gaudi_kv.vllm_gaudi.patching import PatchError
+from gaudi_kv.vllm_gaudi.errors import PatchError
 from gaudi_kv.vllm_gaudi.plan import ModelPlan, current_plan
 from gaudi_kv.vllm_gaudi.roles import MHA, MLA, Role
 

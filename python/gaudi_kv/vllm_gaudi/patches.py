@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
+from gaudi_kv.vllm_gaudi import releases
 from gaudi_kv.vllm_gaudi.patching import Patch
+from gaudi_kv.vllm_gaudi.releases import span
 from gaudi_kv.vllm_gaudi.settings import OFF
 
 __all__ = ["PATCHES", "markdown"]
@@ -24,9 +26,21 @@ def _late(module: str, function: str) -> Callable[[Any], Any]:
     return replacement
 
 
-def _method(name: str, module: str, attribute: str, reason: str) -> Patch:
+def _method(name: str, module: str, attribute: str, reason: str, until: str) -> Patch:
+    replacement = _late("method", "in_place_of")
+    return Patch(name, module, attribute, ("quant_config",), replacement, reason, until, needs=("models",))
+
+
+def _experts(name: str, module: str, method: str) -> Patch:
     return Patch(
-        name, module, attribute, ("quant_config",), _late("method", "in_place_of"), reason, needs=("models",)
+        name,
+        module,
+        f"{method}.process_weights_after_loading",
+        ("self", "layer"),
+        _late("experts", "as_many_as_taken"),
+        "a layer's own selection of experts may give two values or three, whatever the method takes",
+        "no vllm-gaudi of these releases is served",
+        selections=("layer", "router"),
     )
 
 
@@ -45,6 +59,7 @@ PATCHES = (
         _late("models", "planned"),
         "a draft is told from its target, and a layer with an FP8 cache whose quantization has no KV-cache method gets "
         "one (MLA layers of native fp8 and Quark)",
+        "vLLM's current configuration names a draft while it is made, and every quantization has a method for MLA layers",
         by_name=True,
     ),
     _method(
@@ -52,22 +67,35 @@ PATCHES = (
         f"{HPU}.hpu_compressed_tensors",
         "HPUCompressedTensorsKVCacheMethod",
         "adjusts by a flag of the process, reads one scale a layer, takes 1.0 for a v_scale that is missing",
+        "vllm-gaudi decides for each model, reads a scale for each head, and takes the other scale for one that is missing",
     ),
     _method(
         "compressed-tensors-mla",
         f"{HPU}.hpu_compressed_tensors",
         "HPUCompressedTensorsKVCacheMethodForMLA",
         "takes the larger of k_scale and v_scale, and 1.0 for one that is missing",
+        "vllm-gaudi takes k_scale alone for the latent",
     ),
-    _method("fp8", f"{QUANTIZATION}.fp8", "Fp8KVCacheMethod", "loads scales that vllm-gaudi never applies"),
+    _method(
+        "fp8",
+        f"{QUANTIZATION}.fp8",
+        "Fp8KVCacheMethod",
+        "loads scales that vllm-gaudi never applies",
+        "vllm-gaudi has a KV-cache method for native fp8",
+    ),
     _method(
         "modelopt",
         f"{QUANTIZATION}.modelopt",
         "ModelOptFp8Config.KVCacheMethodCls",
         "loads scales that vllm-gaudi never applies",
+        "vllm-gaudi has a KV-cache method for ModelOpt",
     ),
     _method(
-        "quark", f"{QUANTIZATION}.quark.quark", "QuarkKVCacheMethod", "loads scales that vllm-gaudi never applies"
+        "quark",
+        f"{QUANTIZATION}.quark.quark",
+        "QuarkKVCacheMethod",
+        "loads scales that vllm-gaudi never applies",
+        "vllm-gaudi has a KV-cache method for Quark",
     ),
     Patch(
         "names",
@@ -76,6 +104,7 @@ PATCHES = (
         ("name", "params_dict"),
         _late("names", "by_grammar"),
         "takes all layers for MLA layers where one is, and does not know many spellings",
+        "vllm-gaudi decides for each layer, and vLLM knows the spellings of docs/names.md",
         by_name=True,
     ),
     Patch(
@@ -85,6 +114,7 @@ PATCHES = (
         ("config",),
         _undecided,
         "turns adjusting off for the process, and with it for a draft or target of another range",
+        "vllm-gaudi decides for each model",
         # What is left of vllm-gaudi's goes by the flag of the process.
         needs=("compressed-tensors", "compressed-tensors-mla", "weights"),
     ),
@@ -95,24 +125,11 @@ PATCHES = (
         ("weight_loader",),
         _late("weights", "adjusting"),
         "doubles whatever is not FP8, int8 weights among it, decides by a flag of the process, goes through float32",
+        "vllm-gaudi decides for each model and doubles scales of FP8 weights alone",
         needs=("models",),
     ),
-    Patch(
-        "experts-fp8",
-        f"{HPU}.hpu_fp8",
-        "HPUFp8MoEMethod.process_weights_after_loading",
-        ("self", "layer"),
-        _late("experts", "accept_either"),
-        "expert selection of a layer may give two values or three",
-    ),
-    Patch(
-        "experts-compressed-tensors",
-        f"{HPU}.hpu_compressed_tensors",
-        "HPUCompressedTensorsW8A8Fp8MoEMethod.process_weights_after_loading",
-        ("self", "layer"),
-        _late("experts", "accept_either"),
-        "expert selection of a layer may give two values or three",
-    ),
+    _experts("experts-fp8", f"{HPU}.hpu_fp8", "HPUFp8MoEMethod"),
+    _experts("experts-compressed-tensors", f"{HPU}.hpu_compressed_tensors", "HPUCompressedTensorsW8A8Fp8MoEMethod"),
     Patch(
         "experts-routed",
         f"{HPU}.hpu_fused_moe",
@@ -120,15 +137,23 @@ PATCHES = (
         ("layer", "hidden_states", "router_logits"),
         _late("experts", "two_values"),
         "hands on what vLLM's selection gives, two values or three, to callers that take two",
+        "every vLLM that is served gives two values, as 0.32 does",
         by_name=True,
+        selections=("function",),
     ),
 )
 
 
 def markdown() -> str:
-    """The table, in Markdown."""
-    lines = [f"| replaced | why | left alone by `{OFF}=..` | and with |", "| --- | --- | --- | --- |"]
+    """The table of what is replaced, and that of vllm-gaudi's releases, in Markdown."""
+    heads = ("replaced", "in", "releases of vllm-gaudi", "why", "can go when", f"left alone by `{OFF}=..`", "and with")
+    lines = [_line(heads), _line(["---"] * len(heads))]
     for patch in PATCHES:
         needs = ", ".join(f"`{need}`" for need in patch.needs)
-        lines.append(f"| `{patch.module}`: `{patch.attribute}` | {patch.reason} | `{patch.name}` | {needs} |")
-    return "\n".join(lines)
+        name, attribute, file = (f"`{text}`" for text in (patch.name, patch.attribute, patch.file))
+        lines.append(_line([attribute, file, span(patch.selections), patch.reason, patch.until, name, needs]))
+    return "\n".join([*lines, "", releases.markdown()])
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -10,18 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gaudi_kv._errors import GaudiKvError
+from gaudi_kv.vllm_gaudi.errors import PatchError
+from gaudi_kv.vllm_gaudi.releases import Selection, installed_release
 from gaudi_kv.vllm_gaudi.settings import OFF, turned_off
 
-__all__ = ["Patch", "PatchError", "install", "uninstall"]
+__all__ = ["Patch", "install", "uninstall"]
 
 logger = logging.getLogger(f"vllm.{__name__}")
 
 MISSING = object()
-
-
-class PatchError(GaudiKvError):
-    """What is to be replaced is not there, or is not what this package knows."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +26,9 @@ class Patch:
     """One replaced attribute.
 
     `attribute` may be that of a class in the module. `parameters` are those of what is replaced. `replacement` takes
-    what is replaced and gives what takes its place. With `by_name` modules that have imported it get it too. Where one
-    of the patches that it `needs` is left alone, it is too.
+    what is replaced and gives what takes its place. `reason` is why it is replaced, `until` when the patch can go. With
+    `by_name` modules that have imported the attribute get the replacement too. Where one of the patches that it `needs`
+    is left alone, it is too. `selections` are those of the releases of vllm-gaudi that need it; all do where none is given.
     """
 
     name: str
@@ -39,8 +37,15 @@ class Patch:
     parameters: tuple[str, ...]
     replacement: Callable[[Any], Any]
     reason: str
+    until: str
     by_name: bool = False
     needs: tuple[str, ...] = ()
+    selections: tuple[Selection, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """The file of vLLM or vllm-gaudi that has the attribute."""
+        return f"{self.module.replace('.', '/')}.py"
 
     def __str__(self) -> str:
         return f"{self.name} ({self.module}.{self.attribute})"
@@ -60,11 +65,11 @@ _replaced: list[tuple[Any, str, Any]] = []
 
 
 def install(patches: Sequence[Patch]) -> None:
-    """Replaces what the patches name, but for those that `GAUDI_KV_PATCHES_OFF` turns off and those that need one of
-    them. Again changes nothing.
+    """Replaces what the patches name and the installed vllm-gaudi needs, but for those that `GAUDI_KV_PATCHES_OFF` turns
+    off and those that need one of them. Again changes nothing.
 
-    Raises `PatchError`, and replaces nothing, where the target of a patch is missing or has other parameters,
-    `OptionError` where the setting has an unknown name.
+    Raises `PatchError`, and replaces nothing, where the target of a patch is missing or has other parameters or
+    vllm-gaudi is too old, `OptionError` where the setting has an unknown name.
     """
     if _replaced:
         return
@@ -72,7 +77,7 @@ def install(patches: Sequence[Patch]) -> None:
     for patch in patches:
         if patch.name in left:
             logger.warning("not replaced, as %s: %s: %s", left[patch.name], patch, patch.reason)
-    wanted = [patch for patch in patches if patch.name not in left]
+    wanted = [patch for patch in patches if patch.name not in left and _is_due(patch)]
     targets = _find(wanted)
     replacements = [patch.replacement(target.value) for patch, target in zip(wanted, targets, strict=True)]
     for patch, target, replacement in zip(wanted, targets, replacements, strict=True):
@@ -81,6 +86,11 @@ def install(patches: Sequence[Patch]) -> None:
             for module in _importers(target):
                 _set(module, target.leaf, replacement)
         logger.info("replaced %s: %s", patch, patch.reason)
+
+
+def _is_due(patch: Patch) -> bool:
+    """Whether the installed vllm-gaudi needs it."""
+    return not patch.selections or installed_release().selection in patch.selections
 
 
 def _left_alone(patches: Sequence[Patch]) -> dict[str, str]:

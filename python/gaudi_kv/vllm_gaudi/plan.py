@@ -20,7 +20,7 @@ from gaudi_kv._errors import DeviceError, ScaleError
 from gaudi_kv._inspect import Inspection, inspect
 from gaudi_kv.vllm.scales import fp8_inspection
 from gaudi_kv.vllm.settings import mla_scale
-from gaudi_kv.vllm_gaudi.patching import PatchError
+from gaudi_kv.vllm_gaudi.errors import PatchError
 from gaudi_kv.vllm_gaudi.table import ScaleTable
 
 __all__ = ["ModelPlan", "current_plan", "device_generation", "making"]

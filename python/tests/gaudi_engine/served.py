@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import entry_points
@@ -45,6 +47,24 @@ def plugin() -> Any:
     return entry.load()
 
 
+# The newest release of vllm-gaudi that the stand-ins were written after.
+NEWEST = "0.27.0"
+
+
+@contextmanager
+def installed(version: str | None) -> Iterator[None]:
+    """A distribution of vllm-gaudi with its version alone."""
+    if version is None:
+        yield
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        info = Path(folder) / f"vllm_gaudi-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: vllm_gaudi\nVersion: {version}\n")
+        with mock.patch.object(sys, "path", [folder, *sys.path]):
+            yield
+
+
 @contextmanager
 def engine(
     device: str,
@@ -52,15 +72,17 @@ def engine(
     with_plugin: bool = True,
     is_first: bool = False,
     ranks: tuple[int, int] = (1, 0),
+    version: str | None = NEWEST,
     **environment: Any,
 ) -> Iterator[None]:
     """The stand-ins on a device, in an environment that says nothing of this package but what is given.
 
-    `is_first` is whether the plugin comes before vllm-gaudi's own.
+    `is_first` is whether the plugin comes before vllm-gaudi's own. `version` is what is installed of vllm-gaudi's, None
+    where its distribution is not there.
     """
     ours = ("GAUDI_KV_", "VLLM_SCALE", "QUANT_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    with mock.patch.dict(os.environ, kept | environment, clear=True), standing_in():
+    with mock.patch.dict(os.environ, kept | environment, clear=True), standing_in(), installed(version):
         ops, platforms, distributed = (
             module(name) for name in ("vllm_gaudi.extension.ops", "vllm.platforms", "vllm.distributed")
         )

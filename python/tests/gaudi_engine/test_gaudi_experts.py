@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from served import engine, torch
+from served import engine, plugin, torch
 from standin.loading import module
 
 import gaudi_kv
@@ -36,21 +40,28 @@ def methods() -> list[Any]:
     ]
 
 
-def older_method(count: int) -> Any:
-    """As releases have it that select by the layer, and take so many values."""
-    method: Any = module("vllm_gaudi.ops.hpu_compressed_tensors").HPUCompressedTensorsW8A8Fp8MoEMethod
-    del method.apply_monolithic
+def by_layer(self: Any, layer: Any, x: Any, router_logits: Any) -> Any:
+    weights, ids, _ = layer.select_experts(hidden_states=x, router_logits=router_logits)
+    return layer.moe_op(x, ids.to(torch.int64), weights.to(x.dtype))
 
-    def apply_two(self: Any, layer: Any, x: Any, router_logits: Any) -> Any:
-        weights, ids = layer.select_experts(hidden_states=x, router_logits=router_logits)
-        return layer.moe_op(x, ids.to(torch.int64), weights.to(x.dtype))
 
-    def apply_three(self: Any, layer: Any, x: Any, router_logits: Any) -> Any:
-        weights, ids, _ = layer.select_experts(hidden_states=x, router_logits=router_logits)
-        return layer.moe_op(x, ids.to(torch.int64), weights.to(x.dtype))
+def by_router(self: Any, layer: Any, x: Any, router_logits: Any) -> Any:
+    weights, ids = layer.router.select_experts(hidden_states=x, router_logits=router_logits)
+    return layer.moe_op(x, ids.to(torch.int64), weights.to(x.dtype))
 
-    method.apply = {2: apply_two, 3: apply_three}[count]
-    return method()
+
+# The oldest and the newest release with each way, and what the real ones do.
+OLDER = {"0.13.0": by_layer, "0.13.0.post1": by_layer, "0.14.1": by_router, "0.21.0": by_router}
+
+
+@contextmanager
+def older_engine(version: str, **options: Any) -> Iterator[Any]:
+    """The stand-ins, with the method of an older release for compressed-tensors; it is what is given."""
+    with engine("gaudi2", with_plugin=False, version=version, **options):
+        method: Any = module("vllm_gaudi.ops.hpu_compressed_tensors").HPUCompressedTensorsW8A8Fp8MoEMethod
+        method.apply_monolithic = OLDER[version]
+        plugin()()
+        yield method()
 
 
 def run(method: Any, layer: Any) -> Any:
@@ -58,7 +69,7 @@ def run(method: Any, layer: Any) -> Any:
     assert layer.is_processed
     # Once more, as when weights are loaded again.
     method.process_weights_after_loading(layer)
-    return getattr(method, "apply_monolithic" if hasattr(method, "apply_monolithic") else "apply")(layer, X, X)
+    return method.apply_monolithic(layer, X, X)
 
 
 @pytest.mark.parametrize("given", [2, 3])
@@ -70,26 +81,36 @@ def test_methods_take_two_values_or_three(given: int) -> None:
 
 
 @pytest.mark.parametrize("given", [2, 3])
-@pytest.mark.parametrize("taken", [2, 3])
-def test_methods_of_older_releases_do_too(given: int, taken: int) -> None:
-    with engine("gaudi2"):
-        ids, weights = run(older_method(taken), layer_with(selection(given)))
+@pytest.mark.parametrize("version", OLDER)
+def test_methods_of_older_releases_do_too(given: int, version: str) -> None:
+    with older_engine(version) as method:
+        ids, weights = run(method, layer_with(selection(given)))
         assert ids.tolist() == IDS.tolist() and weights.tolist() == WEIGHTS.tolist()
 
 
 def test_a_selection_that_the_method_does_not_use_is_left_alone() -> None:
+    select = selection(3)
+
+    def replaced(method: Any) -> set[str]:
+        layer = layer_with(select)
+        run(method, layer)
+        owners = {"layer": layer, "router": layer.router}
+        return {name for name, owner in owners.items() if owner.select_experts is not select}
+
     with engine("gaudi2"):
-        select = selection(3)
+        assert [replaced(method) for method in methods()] == [set(), set()]
+    with older_engine("0.21.0") as method:
+        assert replaced(method) == {"router"}
+    with older_engine("0.13.0") as method:
+        assert replaced(method) == {"layer"}
 
-        def replaced(method: Any) -> set[str]:
-            layer = layer_with(select)
-            run(method, layer)
-            owners = {"layer": layer, "router": layer.router}
-            return {name for name, owner in owners.items() if owner.select_experts is not select}
 
-        # By a function of a module, by the layer's router, by the layer.
-        assert [replaced(method) for method in methods()] == [set(), {"router"}]
-        assert replaced(older_method(2)) == {"layer"}
+def test_the_wrong_line_of_the_table_would_show() -> None:
+    """What a release takes is looked up and not tried, so a release in another's place fails."""
+    with older_engine("0.21.0") as method:
+        method.__class__.apply_monolithic = by_layer
+        with pytest.raises(ValueError, match="too many values to unpack|not enough values to unpack"):
+            run(method, layer_with(selection(2)))
 
 
 def test_without_the_plugin_three_are_too_many() -> None:
@@ -107,9 +128,33 @@ def test_a_result_that_would_be_left_out_is_refused() -> None:
                 run(method, layer_with(selection(3, third=X)))
 
 
-def test_a_method_of_another_shape_is_refused() -> None:
-    with engine("gaudi2"):
-        base = module("vllm_gaudi.ops.hpu_compressed_tensors").HPUCompressedTensorsW8A8Fp8MoEMethod
-        other = type("Other", (base,), {"apply_monolithic": lambda self, layer, x, router_logits: x})
-        with pytest.raises(gaudi_kv.GaudiKvError, match="Other does not unpack what expert selection gives"):
-            run(other(), layer_with(selection(2)))
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("0.27.0", None),
+        ("0.27.0rc0", None),
+        ("0.27.0rc1.dev51+g091bbadda", None),
+        ("0.26.0", None),
+        ("0.29.1", "vllm-gaudi 0.29.1 is not known; it is taken to be as 0.27.0"),
+        ("1.0", "vllm-gaudi 1.0 is not known; it is taken to be as 0.27.0"),
+        ("0.1.dev1+g091bbadda", "vllm-gaudi 0.1.dev1+g091bbadda is not known; it is taken to be as 0.27.0"),
+        (None, "vllm-gaudi's version is not known; it is taken to be as 0.27.0"),
+    ],
+)
+def test_a_newer_release_counts_as_the_newest_and_that_is_said(
+    version: str | None, said: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    if version is None and importlib.util.find_spec("vllm_gaudi") is not None:
+        pytest.skip("needs a machine without vllm-gaudi")
+    with caplog.at_level(logging.WARNING), engine("gaudi2", version=version):
+        assert [record.getMessage() for record in caplog.records] == ([said] if said else [])
+        for method in methods():
+            assert run(method, layer_with(selection(3)))
+
+
+def test_a_release_that_is_too_old_is_refused() -> None:
+    with engine("gaudi2", with_plugin=False, version="0.11.2"):
+        with pytest.raises(gaudi_kv.GaudiKvError, match=r"vllm-gaudi 0\.11\.2 is older than 0\.13\.0"):
+            plugin()()
+    with engine("gaudi2", version="0.11.2", GAUDI_KV_PATCHES_OFF="all"):
+        pass

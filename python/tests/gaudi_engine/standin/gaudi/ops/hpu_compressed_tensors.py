@@ -15,6 +15,7 @@ from vllm.model_executor.layers.quantization.compressed_tensors.compressed_tenso
     CompressedTensorsLinearMethod,
 )
 from vllm_gaudi.extension.runtime import get_config
+from vllm_gaudi.ops.hpu_fused_moe import select_experts_from_routed
 
 
 class HPUCompressedTensorsLinearMethod(CompressedTensorsLinearMethod):
@@ -29,7 +30,7 @@ class HPUCompressedTensorsW8A8Fp8MoEMethod:
         layer.is_processed = True
 
     def apply_monolithic(self, layer: Any, x: Any, router_logits: Any, **kwargs: Any) -> Any:
-        topk_weights, topk_ids = layer.router.select_experts(hidden_states=x, router_logits=router_logits)
+        topk_weights, topk_ids = select_experts_from_routed(layer, x, router_logits)
         return layer.moe_op(x, topk_ids.to(torch.int64), topk_weights.to(x.dtype))
 
 
