@@ -104,6 +104,7 @@ fn of_cache(error: &CacheError) -> gaudi_kv_status {
         | CacheError::Dtype { .. }
         | CacheError::Shape { .. }
         | CacheError::Fingerprint { .. } => GAUDI_KV_MISMATCH,
+        CacheError::NotMha | CacheError::NotMla => GAUDI_KV_INVALID_ARGUMENT,
         CacheError::Device(error) => of_device(error),
         _ => GAUDI_KV_INVALID_SHAPE,
     }
@@ -113,6 +114,8 @@ fn of_device(error: &DeviceError) -> gaudi_kv_status {
     match error {
         DeviceError::OutOfMemory { .. } => GAUDI_KV_OUT_OF_MEMORY,
         DeviceError::PlaneMemory { .. } => GAUDI_KV_INVALID_SHAPE,
+        DeviceError::OtherKind => GAUDI_KV_MISMATCH,
+        DeviceError::NoHpu => GAUDI_KV_UNSUPPORTED,
         DeviceError::Fp8(error) => of_fp8(error),
         #[cfg(feature = "hpu")]
         DeviceError::Hpu(error) => of_hpu(error),

@@ -115,6 +115,12 @@ pub enum CacheError {
         /// Of the cache.
         expected: u64,
     },
+    /// A cache of latents where one of keys and values is needed.
+    #[error("the cache holds latents (MLA); keys and values (MHA) are needed")]
+    NotMha,
+    /// A cache of keys and values where one of latents is needed.
+    #[error("the cache holds keys and values (MHA); latents (MLA) are needed")]
+    NotMla,
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),

@@ -3,6 +3,7 @@
 //! A cache is built with its scales and keeps them: writing and reading cannot use different ones, and a model that is
 //! loaded anew gets a new cache. Every slot and block id is checked before anything is written.
 
+mod any;
 mod blocks;
 mod error;
 mod geometry;
@@ -12,6 +13,7 @@ mod plane_scale;
 mod separate;
 mod transfer;
 
+pub use any::AnyCache;
 pub use blocks::BlockCache;
 pub use error::CacheError;
 pub use geometry::CacheGeometry;

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use gaudi_kv::Generation;
 use gaudi_kv::checkpoint::TensorParallel;
+use gaudi_kv::device::DeviceChoice;
 use gaudi_kv::device::emulated::Mode;
 use gaudi_kv::scales::{CacheDtypeRequest, MlaScale, Options, QMissing, SkipLayer};
 
 use super::calibrate::CalibrateArguments;
 use super::convert_args::ConvertArguments;
-use super::device::Device;
 
 /// FP8 KV caches for Intel Gaudi.
 #[derive(Debug, Parser)]
@@ -127,7 +127,7 @@ pub(super) struct InspectOptions {
     /// The device: a Gaudi of this machine (hpu, hpu:MODULE), or one emulated on the CPU (gaudi2, gaudi3) [default: the
     /// Gaudi of this machine, else gaudi2]
     #[arg(long, value_name = "gaudi2|gaudi3|hpu|hpu:MODULE")]
-    pub(super) device: Option<Device>,
+    pub(super) device: Option<DeviceChoice>,
     /// The type of the KV cache; auto follows what the checkpoint's config declares
     #[arg(long, value_enum, default_value_t = CacheDtype::Auto)]
     kv_cache_dtype: CacheDtype,

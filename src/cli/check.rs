@@ -4,13 +4,12 @@ use std::path::Path;
 
 use gaudi_kv::check::{Check, LayerOutputs, check};
 use gaudi_kv::checkpoint::ModelFolder;
-use gaudi_kv::device::emulated::{Emulated, Mode};
+use gaudi_kv::device::emulated::Mode;
 use gaudi_kv::scales::Inspection;
 use safetensors::tensor::{Dtype, TensorView};
 use serde::Serialize;
 
 use super::args::CheckArguments;
-use super::device::{Chosen, Device};
 use super::inspect::{inspect_with_bar, options, to_json};
 use super::progress::layer_bar;
 use super::{CommandError, Outcome, check_table, report, write_result};
@@ -27,7 +26,7 @@ struct Checked<'a> {
 /// Inspects a model, runs its caches, and prints how far attention is from float64.
 pub(super) fn run(arguments: &CheckArguments, is_quiet: bool) -> Result<Outcome, CommandError> {
     let (options, chosen) = options(&arguments.inspect.options, is_quiet)?;
-    let runner = Runner::new(chosen, arguments.mode.map(Mode::from))?;
+    let device = chosen.device.open(arguments.mode.map(Mode::from))?;
     let folder = ModelFolder::open(&arguments.inspect.model)?;
     let inspection = inspect_with_bar(&folder, &options, is_quiet)?;
     let bar = layer_bar("running caches", inspection.layers.len(), is_quiet);
@@ -38,11 +37,7 @@ pub(super) fn run(arguments: &CheckArguments, is_quiet: bool) -> Result<Outcome,
         outputs.extend(layer.filter(|_| arguments.outputs.is_some()));
     };
     let activations = arguments.activations.as_deref();
-    let checked = match &runner {
-        Runner::Emulated(device) => check(&folder, &inspection, device, activations, &mut observer)?,
-        #[cfg(feature = "hpu")]
-        Runner::Hpu(device) => check(&folder, &inspection, device, activations, &mut observer)?,
-    };
+    let checked = check(&folder, &inspection, &device, activations, &mut observer)?;
     bar.finish_and_clear();
     if let Some(path) = &arguments.outputs {
         write_outputs(path, &outputs)?;
@@ -50,7 +45,7 @@ pub(super) fn run(arguments: &CheckArguments, is_quiet: bool) -> Result<Outcome,
     if arguments.inspect.json {
         write_result(&to_json(&Checked {
             inspection: &inspection,
-            backend: chosen.backend(),
+            backend: chosen.device.backend_name(),
             check: &checked,
         })?)?;
     } else {
@@ -62,31 +57,6 @@ pub(super) fn run(arguments: &CheckArguments, is_quiet: bool) -> Result<Outcome,
             .map_err(|source| CommandError::Write { what: path.display().to_string(), source })?;
     }
     Ok(if inspection.is_fine(options.strict) { Outcome::Fine } else { Outcome::ModelHasErrors })
-}
-
-/// What the caches run on.
-enum Runner {
-    Emulated(Emulated),
-    #[cfg(feature = "hpu")]
-    Hpu(gaudi_kv::device::hpu::Hpu),
-}
-
-impl Runner {
-    fn new(chosen: Chosen, mode: Option<Mode>) -> Result<Self, CommandError> {
-        match (chosen.device, mode) {
-            (Device::Emulated(generation), mode) => {
-                Ok(Self::Emulated(Emulated::new(generation, mode.unwrap_or(Mode::Exact))))
-            }
-            (Device::Hpu(_), Some(_)) => Err(CommandError::ModeOfGaudi),
-            #[cfg(feature = "hpu")]
-            (Device::Hpu(module_id), None) => {
-                use gaudi_kv::device::hpu::{Hpu, HpuOptions};
-                Ok(Self::Hpu(Hpu::open(&HpuOptions { module_id, ..HpuOptions::default() })?))
-            }
-            #[cfg(not(feature = "hpu"))]
-            (Device::Hpu(_), None) => Err(CommandError::NoHpu),
-        }
-    }
 }
 
 /// Writes `layers.N.prefill` and `layers.N.decode`, `[tokens, heads * v_head_dim]` float32.

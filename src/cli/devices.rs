@@ -1,6 +1,6 @@
 //! `gaudi-kv devices`.
 
-use gaudi_kv::device::{InstalledDevice, installed_devices};
+use gaudi_kv::device::{DeviceError, InstalledDevice, installed_devices};
 use serde::Serialize;
 
 use super::args::DevicesArguments;
@@ -71,7 +71,7 @@ fn probe(arguments: &DevicesArguments) -> Result<Outcome, CommandError> {
 
 #[cfg(not(feature = "hpu"))]
 fn probe(_: &DevicesArguments) -> Result<Outcome, CommandError> {
-    Err(CommandError::NoHpu)
+    Err(DeviceError::NoHpu.into())
 }
 
 #[cfg(feature = "hpu")]
@@ -81,7 +81,7 @@ fn library(arguments: &DevicesArguments) -> Result<(Option<Library>, Option<Stri
     let report = match reported_modules(&options) {
         Ok(report) => report,
         Err(error) if error.is_of_a_search() => return Ok((None, Some(error.to_string()))),
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(DeviceError::from(error).into()),
     };
     let modules = report.modules.map(|modules| {
         let module = |module: gaudi_kv::device::hpu::ModuleReport| Module {
@@ -105,9 +105,9 @@ fn library(arguments: &DevicesArguments) -> Result<(Option<Library>, Option<Stri
 #[cfg(not(feature = "hpu"))]
 fn library(arguments: &DevicesArguments) -> Result<(Option<Library>, Option<String>), CommandError> {
     if arguments.library.is_some() {
-        return Err(CommandError::NoHpu);
+        return Err(DeviceError::NoHpu.into());
     }
-    Ok((None, Some(CommandError::NoHpu.to_string())))
+    Ok((None, Some(DeviceError::NoHpu.to_string())))
 }
 
 fn render(devices: &Devices) -> String {

@@ -27,7 +27,10 @@ pub(super) fn run(arguments: &InspectArguments, is_quiet: bool) -> Result<Outcom
     let folder = ModelFolder::open(&arguments.model)?;
     let inspection = inspect_with_bar(&folder, &options, is_quiet)?;
     if arguments.json {
-        write_result(&to_json(&Inspected { inspection: &inspection, backend: chosen.backend() })?)?;
+        write_result(&to_json(&Inspected {
+            inspection: &inspection,
+            backend: chosen.device.backend_name(),
+        })?)?;
     } else {
         write_result(&table::render(&inspection))?;
     }

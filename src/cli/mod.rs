@@ -47,14 +47,8 @@ enum CommandError {
     Calibrate(#[from] gaudi_kv::calibrate::CalibrateError),
     #[error(transparent)]
     Convert(#[from] gaudi_kv::convert::ConvertError),
-    #[cfg(feature = "hpu")]
     #[error(transparent)]
-    Hpu(#[from] gaudi_kv::device::hpu::HpuError),
-    #[cfg(not(feature = "hpu"))]
-    #[error("this program is built without the feature hpu, so it cannot use a Gaudi")]
-    NoHpu,
-    #[error("--mode is for an emulated device; a Gaudi accumulates products in its own way")]
-    ModeOfGaudi,
+    Device(#[from] gaudi_kv::device::DeviceError),
     #[error("cannot write {what}: {source}")]
     Write { what: String, source: io::Error },
 }

@@ -1,7 +1,7 @@
 //! `gaudi-kv devices --probe`.
 
-use gaudi_kv::device::Device;
 use gaudi_kv::device::hpu::{Hpu, HpuOptions, ProbeAnswer, RecipeFolder};
+use gaudi_kv::device::{Device, DeviceError};
 use serde::Serialize;
 
 use super::args::DevicesArguments;
@@ -34,8 +34,10 @@ pub(super) fn run(arguments: &DevicesArguments) -> Result<Outcome, CommandError>
         module_id: arguments.module,
         recipe_cache: RecipeFolder::Nowhere,
         ..HpuOptions::default()
-    })?;
-    let answers: Vec<Answer> = device.probe()?.into_iter().map(Answer::from).collect();
+    })
+    .map_err(DeviceError::from)?;
+    let answers: Vec<Answer> =
+        device.probe().map_err(DeviceError::from)?.into_iter().map(Answer::from).collect();
     let text = if arguments.json { to_json(&answers)? } else { render(&device.description(), &answers) };
     write_result(&text)?;
     Ok(Outcome::Fine)

@@ -28,6 +28,15 @@ pub enum DeviceError {
     /// A conversion that cannot be made.
     #[error(transparent)]
     Fp8(#[from] Fp8Error),
+    /// A cache plane of an emulated device given to a Gaudi, or the other way round.
+    #[error("the cache plane lies in the memory of another kind of device")]
+    OtherKind,
+    /// A mode of accumulation for a Gaudi.
+    #[error("a mode is for an emulated device; a Gaudi accumulates products in its own way")]
+    ModeOfHpu,
+    /// A Gaudi where the library has no support for one.
+    #[error("gaudi-kv was built without the feature hpu, so it cannot use a Gaudi")]
+    NoHpu,
     /// A Gaudi, or the way to it, failed.
     #[cfg(feature = "hpu")]
     #[error(transparent)]
@@ -48,7 +57,13 @@ impl DeviceError {
         match self {
             #[cfg(feature = "hpu")]
             Self::Hpu(_) => true,
-            Self::OutOfMemory { .. } | Self::PlaneMemory { .. } | Self::Mme(_) | Self::Fp8(_) => false,
+            Self::NoHpu => true,
+            Self::OutOfMemory { .. }
+            | Self::PlaneMemory { .. }
+            | Self::Mme(_)
+            | Self::Fp8(_)
+            | Self::OtherKind
+            | Self::ModeOfHpu => false,
         }
     }
 }

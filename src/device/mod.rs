@@ -4,7 +4,9 @@
 //! is FP8, what a batch may look like) is decided above, in [`cache`](crate::cache) and
 //! [`attention`](crate::attention); a device only computes, and says what it is.
 
+mod any;
 mod backend;
+mod choice;
 mod detect;
 pub mod emulated;
 mod error;
@@ -13,7 +15,9 @@ pub mod hpu;
 mod kernel;
 mod plane;
 
+pub use any::{AnyDevice, AnyPlane};
 pub use backend::Backend;
+pub use choice::{DeviceChoice, DeviceNameError};
 pub use detect::{InstalledDevice, installed_devices, installed_generation};
 pub use error::DeviceError;
 pub use kernel::{

@@ -26,6 +26,7 @@ mod models;
 #[path = "../caches/numbers.rs"]
 mod numbers;
 
+mod any_device;
 mod bits;
 mod faults;
 mod holding;
