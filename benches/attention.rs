@@ -10,7 +10,6 @@ use std::hint::black_box;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use gaudi_kv::Generation;
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
 use gaudi_kv::device::{
     DecodeKernel, DecodeSequence, Device, HeadScales, Modifiers, PlaneLayout, QueryScale, StorageDtype,
@@ -18,6 +17,7 @@ use gaudi_kv::device::{
 };
 use gaudi_kv::fp8::{Encoder, Format};
 use gaudi_kv::mme::{Elements, Gemm, Matrix, MatrixMut, Product, Right};
+use gaudi_kv::{Generation, ScaleFactors};
 use half::bf16;
 
 const ONE: HeadScales = HeadScales::One(1.0);
@@ -127,7 +127,7 @@ impl Shape {
                 None => Values::KeyPrefix { dim: self.prefix.unwrap_or(self.dim) },
             },
             query_scale: &QueryScale::Dynamic,
-            prob: (1.0, 1.0),
+            prob: ScaleFactors::from_quant(1.0),
             modifiers: Modifiers {
                 softmax_scale: (self.dim as f32).sqrt().recip(),
                 logits_soft_cap: None,

@@ -11,5 +11,5 @@ mod process_pool;
 pub mod rewrite;
 pub mod scales;
 
-pub use gaudi_numerics::{Generation, fp8, mme};
+pub use gaudi_numerics::{Generation, HeadScales, ScaleFactors, fp8, mme};
 pub use process_pool::process_pool;

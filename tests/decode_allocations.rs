@@ -8,13 +8,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gaudi_kv::Generation;
 use gaudi_kv::attention::{
     AttentionOptions, AttentionScales, Batch, DecodeBatch, MhaAttention, MlaAttention, MlaShape, MlaWorkspace,
 };
-use gaudi_kv::cache::{CacheGeometry, MhaCache, MlaCache, PlaneScale};
+use gaudi_kv::cache::{CacheGeometry, MhaCache, MlaCache};
 use gaudi_kv::device::StorageDtype;
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
+use gaudi_kv::{Generation, ScaleFactors};
 use half::bf16;
 
 /// The system's allocator, which counts what the threads of the current pool ask for.
@@ -82,7 +82,7 @@ impl Layers {
         let device = Emulated::new(Generation::Gaudi2, mode);
         let geometry = CacheGeometry::new(20, 16, dtype).unwrap();
         let options = || AttentionOptions::new(0.1);
-        let (one, layer) = (PlaneScale::new(2.0, 0.5), PlaneScale::new(4.0, 0.25));
+        let (one, layer) = (ScaleFactors::new(2.0, 0.5), ScaleFactors::new(4.0, 0.25));
         let mha = [&one, &layer].map(|scale| {
             let attention = MhaAttention::new(HEADS, (DIM, DIM), query.clone(), options()).unwrap();
             (attention, MhaCache::new(&device, geometry, HEADS.1, (DIM, DIM), (scale, &one)).unwrap())
@@ -142,7 +142,7 @@ fn allocations(threads: usize, warm_up: usize, mut layers: Layers) -> usize {
 /// One test, because the count is the process's.
 #[test]
 fn none_after_warm_up() {
-    let loaded = AttentionScales::default().with_query(PlaneScale::new(8.0, 0.125)).with_prob(2.0, 0.5);
+    let loaded = AttentionScales::default().with_query(ScaleFactors::new(8.0, 0.125)).with_prob(2.0, 0.5);
     for mode in [Mode::Fast, Mode::Exact] {
         for dtype in [StorageDtype::Fp8, StorageDtype::Bf16, StorageDtype::F32] {
             for query in [&AttentionScales::default(), &loaded] {

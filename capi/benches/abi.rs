@@ -11,10 +11,10 @@ use std::ptr::null_mut;
 use std::time::{Duration, Instant};
 
 use half::bf16;
-use kv::Generation;
-use kv::cache::{CacheGeometry, MhaCache, MlaCache, PlaneScale};
+use kv::cache::{CacheGeometry, MhaCache, MlaCache};
 use kv::device::StorageDtype;
 use kv::device::emulated::{Emulated, Mode};
+use kv::{Generation, ScaleFactors};
 use libloading::{Library, Symbol};
 
 const ROUNDS: usize = 4001;
@@ -287,7 +287,7 @@ fn main() {
     handles(&library);
     let device = Emulated::new(Generation::Gaudi2, Mode::Fast);
     let geometry = CacheGeometry::new(BLOCKS, TOKENS, StorageDtype::Fp8).unwrap();
-    let scale = PlaneScale::new(16.0, 1.0 / 16.0);
+    let scale = ScaleFactors::new(16.0, 1.0 / 16.0);
     let mut mha = MhaCache::new(&device, geometry, 8, (128, 128), (&scale, &scale)).unwrap();
     write(&library, "mha", &[32, 8, 128, 128], (1024, 1024), |k, v, slots| {
         mha.write(&device, k, v, slots).unwrap();

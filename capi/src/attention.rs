@@ -2,7 +2,6 @@
 
 use half::bf16;
 use kv::attention::{self, AttentionOptions, AttentionScales, MlaShape};
-use kv::cache::PlaneScale;
 
 use crate::cache::{gaudi_kv_mha_shape, gaudi_kv_mla_shape};
 use crate::device::{Place, gaudi_kv_device};
@@ -82,14 +81,14 @@ unsafe fn resolve(
         (!pointer.is_null()).then(numbers).transpose()
     };
     // SAFETY: the caller says so.
-    let query = unsafe { options.q_scale.heads("q_scale") }?;
+    let query = unsafe { options.q_scale.factors("q_scale") }?;
     let prob = match (options.prob_quant, options.prob_dequant) {
         (0.0, 0.0) => (1.0, 1.0),
         both => both,
     };
     let scales = AttentionScales::default().with_prob(prob.0, prob.1);
     let scales = match query {
-        Some((quant, dequant)) => scales.with_query(PlaneScale::from_heads(quant, dequant)),
+        Some(factors) => scales.with_query(factors),
         None => scales,
     };
     let options = AttentionOptions {

@@ -1,9 +1,10 @@
 //! Caches: their making, and what they are.
 
+use kv::ScaleFactors;
 use std::ffi::c_void;
 use std::sync::RwLock;
 
-use kv::cache::{BlockCache, CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
+use kv::cache::{BlockCache, CacheError, CacheGeometry, MhaCache, MlaCache};
 use kv::device::emulated::EmulatedPlane;
 use kv::device::{Device, PlaneLayout, StorageDtype};
 
@@ -154,8 +155,8 @@ pub struct gaudi_kv_cache {
 /// The options, checked as far as the device plays no part.
 struct Options {
     geometry: CacheGeometry,
-    k_scale: PlaneScale,
-    v_scale: PlaneScale,
+    k_scale: ScaleFactors,
+    v_scale: ScaleFactors,
     memory: Option<gaudi_kv_cache_options>,
 }
 
@@ -173,11 +174,11 @@ unsafe fn options(options: *const gaudi_kv_cache_options, has_values: bool) -> R
     check_reserved(options.reserved)?;
     let scale = |what: &str, multipliers: &gaudi_kv_multipliers| {
         if dtype != StorageDtype::Fp8 {
-            return Ok(PlaneScale::ONE);
+            return Ok(ScaleFactors::ONE);
         }
         // SAFETY: the caller says so.
-        match unsafe { multipliers.heads(what) }? {
-            Some((quant, dequant)) => Ok(PlaneScale::from_heads(quant, dequant)),
+        match unsafe { multipliers.factors(what) }? {
+            Some(factors) => Ok(factors),
             None => Err(Failure::factor(format!("an FP8 cache needs a {what}; 1.0 is one"))),
         }
     };
@@ -186,7 +187,7 @@ unsafe fn options(options: *const gaudi_kv_cache_options, has_values: bool) -> R
     Ok(Options {
         geometry: if has_memory { geometry.without_pad_block() } else { geometry },
         k_scale: scale("k_scale", &options.k_scale)?,
-        v_scale: if has_values { scale("v_scale", &options.v_scale)? } else { PlaneScale::ONE },
+        v_scale: if has_values { scale("v_scale", &options.v_scale)? } else { ScaleFactors::ONE },
         memory: has_memory.then_some(options),
     })
 }

@@ -3,8 +3,8 @@
 use std::ffi::{CString, c_char};
 
 use kv::checkpoint::Attention;
-use kv::device::HeadScales;
-use kv::scales::{CacheDtype, LayerReport, LayerScale, Numbers, Origin};
+use kv::scales::{CacheDtype, LayerReport, LayerScale, Origin};
+use kv::{HeadScales, ScaleFactors};
 
 use crate::failure::Failure;
 use crate::inspect::{GAUDI_KV_BF16, GAUDI_KV_FP8, gaudi_kv_inspection};
@@ -112,11 +112,11 @@ pub struct gaudi_kv_multipliers {
 }
 
 impl gaudi_kv_multipliers {
-    /// `quant` and `dequant`; `None` for no scale.
+    /// The factors as the library has them; `None` for no scale.
     ///
     /// # Safety
     /// Both point to as many numbers as it says.
-    pub(crate) unsafe fn heads(&self, what: &str) -> Result<Option<(HeadScales, HeadScales)>, Failure> {
+    pub(crate) unsafe fn factors(&self, what: &str) -> Result<Option<ScaleFactors>, Failure> {
         let heads = |part, pointer| -> Result<HeadScales, Failure> {
             // SAFETY: the caller says so.
             let numbers = unsafe { pointer::slice(&format!("{part} of {what}"), pointer, self.count) }?;
@@ -128,7 +128,10 @@ impl gaudi_kv_multipliers {
         if self.count == 0 {
             return Ok(None);
         }
-        Ok(Some((heads("quant", self.quant)?, heads("dequant", self.dequant)?)))
+        Ok(Some(ScaleFactors {
+            quant: heads("quant", self.quant)?,
+            dequant: heads("dequant", self.dequant)?,
+        }))
     }
 }
 
@@ -176,9 +179,10 @@ impl Scale {
             Origin::Defaulted => GAUDI_KV_ORIGIN_DEFAULTED,
             Origin::Dynamic => GAUDI_KV_ORIGIN_DYNAMIC,
         };
-        let numbers =
-            |numbers: &Option<Numbers>| numbers.iter().flat_map(Numbers::as_slice).copied().collect();
-        let parts: [Vec<f32>; 3] = [&scale.checkpoint, &scale.quant, &scale.dequant].map(numbers);
+        let numbers = |numbers: Option<&HeadScales>| {
+            numbers.into_iter().flat_map(HeadScales::as_slice).copied().collect()
+        };
+        let parts: [Vec<f32>; 3] = [scale.checkpoint.as_ref(), scale.quant(), scale.dequant()].map(numbers);
         let tensor = scale.tensor.as_ref().map(|tensor| c_string(tensor.as_bytes()));
         Self { origin, numbers: parts.concat(), tensor }
     }

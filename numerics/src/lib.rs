@@ -2,8 +2,12 @@
 
 pub mod fp8;
 mod generation;
+mod head_scales;
 pub mod mme;
 mod mode;
+mod scale_factors;
 
 pub use generation::Generation;
+pub use head_scales::HeadScales;
 pub use mode::Mode;
+pub use scale_factors::ScaleFactors;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use gaudi_numerics::Generation;
 use gaudi_numerics::fp8::{Format, InfNan, Isa, Layout};
-use gaudi_numerics::mme::{Elements, Gemm, Matrix, MatrixMut, Right, Scale, dot, scaled_bf16};
+use gaudi_numerics::mme::{Elements, Gemm, Matrix, MatrixMut, Right, dot, scaled_bf16};
 use half::bf16;
 use safetensors::{Dtype, SafeTensors};
 
@@ -248,7 +248,7 @@ fn golden_f32_to_bf16() {
     assert_eq!(from.len(), to.len());
     let accumulators: Vec<f32> = from.iter().copied().map(f32::from_bits).collect();
     let mut got = vec![bf16::ZERO; from.len()];
-    scaled_bf16(&accumulators, [1, from.len()], Scale::Tensor(1.0), Scale::Tensor(1.0), &mut got).unwrap();
+    scaled_bf16(&accumulators, [1, from.len()], &[1.0], &[1.0], &mut got).unwrap();
     for ((from, to), got) in from.iter().zip(&to).zip(&got) {
         compared.check(f32::from_bits(u32::from(got.to_bits())), u32::from(*to), || format!("{from:08x}"));
     }

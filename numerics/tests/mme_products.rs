@@ -4,8 +4,7 @@
 use gaudi_numerics::Generation;
 use gaudi_numerics::fp8::{Encoder, Format, InfNan, Isa, Layout};
 use gaudi_numerics::mme::{
-    Elements, Gemm, Matrix, MatrixMut, MmeError, Product, Right, Scale, dot, reference, scaled_bf16,
-    scaled_fp8,
+    Elements, Gemm, Matrix, MatrixMut, MmeError, Product, Right, dot, reference, scaled_bf16, scaled_fp8,
 };
 use half::bf16;
 use proptest::prelude::*;
@@ -470,9 +469,9 @@ fn rules_by_hand() {
 #[test]
 fn output_conversion() {
     // Each multiplication rounds to float32 on its own: (1/3 * 3) is one, so the result is seven exactly, code 0x4E.
-    let one = Scale::Tensor(1.0);
+    let one: &[f32] = &[1.0];
     let mut codes = [0u8; 2];
-    let rows = (Scale::Each(&[3.0, 0.5]), Scale::Each(&[7.0]));
+    let rows = (&[3.0, 0.5], &[7.0]);
     let encoder = Encoder::kv_cache(Generation::Gaudi3);
     scaled_fp8(&[1.0 / 3.0, 2.0], [2, 1], rows.0, rows.1, encoder, &mut codes).unwrap();
     assert_eq!(codes, [0x4E; 2]);
@@ -483,12 +482,12 @@ fn output_conversion() {
         assert_eq!(codes, [max | 0x80, 0x7F], "{generation}");
     }
     let mut out = [bf16::ZERO; 2];
-    scaled_bf16(&[1.0, 3.0], [1, 2], Scale::Tensor(2.0), Scale::Each(&[0.5, 0.25]), &mut out).unwrap();
+    scaled_bf16(&[1.0, 3.0], [1, 2], &[2.0], &[0.5, 0.25], &mut out).unwrap();
     assert_eq!(out.map(f32::from), [1.0, 1.5]);
     // An intermediate that overflows stays Inf.
-    scaled_bf16(&[1e30, 1.0], [1, 2], Scale::Tensor(1e30), Scale::Each(&[1e-30; 2]), &mut out).unwrap();
+    scaled_bf16(&[1e30, 1.0], [1, 2], &[1e30], &[1e-30; 2], &mut out).unwrap();
     assert_eq!(out.map(f32::from), [f32::INFINITY, 1.0]);
-    scaled_bf16(&[1e30, 1.0], [1, 2], Scale::Tensor(1e30), Scale::Tensor(1e-30), &mut out).unwrap();
+    scaled_bf16(&[1e30, 1.0], [1, 2], &[1e30], &[1e-30], &mut out).unwrap();
     assert_eq!(out.map(f32::from), [f32::INFINITY, 1.0]);
 }
 
@@ -558,8 +557,8 @@ fn errors() {
     let lengths = (Elements::Fp8(&codes[..3], E4M3), Elements::Fp8(&codes[..2], E4M3));
     assert_eq!(dot(gaudi2, lengths.0, lengths.1).unwrap_err(), MmeError::CommonDimension { a: 3, b: 2 });
     let mut narrow = [bf16::ZERO; 4];
-    let scales = scaled_bf16(&[0.0; 4], [2, 2], Scale::Each(&[1.0]), Scale::Tensor(1.0), &mut narrow);
+    let scales = scaled_bf16(&[0.0; 4], [2, 2], &[1.0; 3], &[1.0], &mut narrow);
     assert_eq!(scales.unwrap_err(), MmeError::Scales { dimension: "rows", scales: 1, expected: 2 });
-    let short = scaled_bf16(&[0.0; 3], [2, 2], Scale::Tensor(1.0), Scale::Tensor(1.0), &mut narrow);
+    let short = scaled_bf16(&[0.0; 3], [2, 2], &[1.0], &[1.0], &mut narrow);
     assert_eq!(short.unwrap_err(), MmeError::Length { rows: 2, cols: 2, stride: 2, len: 3 });
 }

@@ -1,8 +1,7 @@
 //! Scales as Python gives them.
 
 use gaudi_kv::attention::{AttentionOptions, AttentionScales};
-use gaudi_kv::cache::PlaneScale;
-use gaudi_kv::device::HeadScales;
+use gaudi_kv::{HeadScales, ScaleFactors};
 use pyo3::prelude::*;
 
 /// One multiplier, or one for each head.
@@ -16,12 +15,12 @@ pub(crate) enum Multipliers {
 pub(crate) type Scale = (Multipliers, Multipliers);
 
 /// The scale of a plane.
-pub(crate) fn plane_scale((quant, dequant): Scale) -> PlaneScale {
+pub(crate) fn plane_scale((quant, dequant): Scale) -> ScaleFactors {
     let heads = |multipliers| match multipliers {
         Multipliers::One(one) => HeadScales::One(one),
         Multipliers::PerHead(all) => HeadScales::PerHead(all),
     };
-    PlaneScale::from_heads(heads(quant), heads(dequant))
+    ScaleFactors { quant: heads(quant), dequant: heads(dequant) }
 }
 
 /// The scales of query and probabilities. A query without one is quantized by its own amax.

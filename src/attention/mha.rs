@@ -121,8 +121,8 @@ impl MhaAttention {
                 value_dim: self.v_head_dim,
                 fp8: fp8.map(|cache| Fp8Prefill {
                     query_scale: &self.scales.query,
-                    key: (&cache.key.scale.quant, &cache.key.scale.dequant),
-                    value: (&cache.value.scale.quant, &cache.value.scale.dequant),
+                    key: &cache.key.scale,
+                    value: &cache.value.scale,
                     prob: self.scales.prob,
                 }),
                 modifiers: self.options.modifiers(),

@@ -1,5 +1,6 @@
 //! Attention over one latent: expanded for a prefill, absorbed for a decode.
 
+use crate::ScaleFactors;
 use std::borrow::Cow;
 
 use half::bf16;
@@ -7,7 +8,7 @@ use half::slice::HalfFloatSliceExt;
 
 use super::error::{check_len, check_rows, row_size};
 use super::{AttentionError, AttentionOptions, AttentionScales, Batch, DecodeBatch};
-use crate::cache::{BlockCache, MlaCache, PlaneScale, push_joined};
+use crate::cache::{BlockCache, MlaCache, push_joined};
 use crate::device::{
     DecodeKernel, Device, DeviceError, Fp8Prefill, PrefillKernel, ProjectKernel, QueryScale, StorageDtype,
     Values,
@@ -204,8 +205,8 @@ impl MlaAttention {
             let is_fp8 = self.options.fp8_prefill
                 && cache.is_some_and(|cache| cache.latent.layout.dtype == StorageDtype::Fp8);
             // The expanded operands have no scale of their own; those of the latent mean something else.
-            let one = PlaneScale::ONE;
-            let query_scale = QueryScale::Static { quant: one.quant.clone(), dequant: one.dequant.clone() };
+            let one = ScaleFactors::ONE;
+            let query_scale = QueryScale::Static(one.clone());
             let kernel = PrefillKernel {
                 q: &q[rows.start * k_row..rows.end * k_row],
                 k: &keys,
@@ -216,9 +217,9 @@ impl MlaAttention {
                 value_dim: v_head_dim,
                 fp8: is_fp8.then_some(Fp8Prefill {
                     query_scale: &query_scale,
-                    key: (&one.quant, &one.dequant),
-                    value: (&one.quant, &one.dequant),
-                    prob: (1.0, 1.0),
+                    key: &one,
+                    value: &one,
+                    prob: ScaleFactors::from_quant(1.0),
                 }),
                 modifiers: self.options.modifiers(),
             };

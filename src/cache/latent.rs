@@ -6,9 +6,9 @@ use half::bf16;
 
 use super::blocks::{BlockCache, Planes};
 use super::paged::{check_len, with_slots};
-use super::{CacheError, CacheGeometry, Paged, PlaneScale};
-use crate::Generation;
+use super::{CacheError, CacheGeometry, Paged};
 use crate::device::{Device, PlaneLayout};
+use crate::{Generation, ScaleFactors};
 
 /// Joined rows of more bytes than this are given back to the system.
 const KEPT_BYTES: usize = 16 << 20;
@@ -37,7 +37,7 @@ impl<P> MlaCache<P> {
         geometry: CacheGeometry,
         kv_lora_rank: usize,
         qk_rope_head_dim: usize,
-        k_scale: &PlaneScale,
+        k_scale: &ScaleFactors,
     ) -> Result<Self, CacheError> {
         let allocate = |layout: &PlaneLayout| Ok(device.allocate(layout)?);
         Self::over(device, geometry, kv_lora_rank, qk_rope_head_dim, k_scale, allocate)
@@ -53,7 +53,7 @@ impl<P> MlaCache<P> {
         geometry: CacheGeometry,
         kv_lora_rank: usize,
         qk_rope_head_dim: usize,
-        k_scale: &PlaneScale,
+        k_scale: &ScaleFactors,
         plane: impl FnOnce(&PlaneLayout) -> Result<P, CacheError>,
     ) -> Result<Self, CacheError> {
         let dim = kv_lora_rank.checked_add(qk_rope_head_dim).filter(|_| kv_lora_rank > 0);

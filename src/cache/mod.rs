@@ -18,7 +18,6 @@ pub use blocks::BlockCache;
 pub use error::CacheError;
 pub use geometry::CacheGeometry;
 pub use latent::MlaCache;
-pub use plane_scale::PlaneScale;
 pub use separate::MhaCache;
 pub use transfer::{BlockImage, PlaneImage};
 

@@ -1,11 +1,13 @@
 //! One paged plane with its scales: what the caches of MHA and MLA are made of.
 
+use crate::ScaleFactors;
 use std::cell::Cell;
 
 use half::bf16;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{CacheError, CacheGeometry, PlaneImage, PlaneScale};
+use super::plane_scale::{checked_for_plane, factor_bits};
+use super::{CacheError, CacheGeometry, PlaneImage};
 use crate::device::{Device, PlaneLayout, StorageDtype};
 
 /// A plane in a device's memory, and the multipliers that it is written and read with.
@@ -13,7 +15,7 @@ use crate::device::{Device, PlaneLayout, StorageDtype};
 pub struct Paged<P> {
     pub(crate) layout: PlaneLayout,
     pub(crate) memory: P,
-    pub(crate) scale: PlaneScale,
+    pub(crate) scale: ScaleFactors,
 }
 
 thread_local! {
@@ -55,7 +57,7 @@ impl<P> Paged<P> {
         device: &D,
         geometry: CacheGeometry,
         (heads, dim): (usize, usize),
-        scale: &PlaneScale,
+        scale: &ScaleFactors,
         plane: &'static str,
         memory: impl FnOnce(&PlaneLayout) -> Result<P, CacheError>,
     ) -> Result<Self, CacheError> {
@@ -63,7 +65,7 @@ impl<P> Paged<P> {
             return Err(CacheError::NoScales { device: device.description() });
         }
         let layout = geometry.plane(heads, dim)?;
-        let scale = scale.for_plane(&layout, plane)?;
+        let scale = checked_for_plane(scale, &layout, plane)?;
         Ok(Self { layout, memory: memory(&layout)?, scale })
     }
 
@@ -96,7 +98,7 @@ impl<P> Paged<P> {
         for size in [layout.block_size_tokens, layout.heads, layout.dim] {
             hasher.update(&(size as u64).to_le_bytes());
         }
-        for bits in self.scale.bits(layout.heads) {
+        for bits in factor_bits(&self.scale, layout.heads) {
             hasher.update(&bits.to_le_bytes());
         }
     }

@@ -4,9 +4,9 @@ use half::bf16;
 
 use super::blocks::{BlockCache, Planes};
 use super::paged::{check_len, with_slots};
-use super::{CacheError, CacheGeometry, Paged, PlaneScale};
-use crate::Generation;
+use super::{CacheError, CacheGeometry, Paged};
 use crate::device::{Device, PlaneLayout};
+use crate::{Generation, ScaleFactors};
 
 /// Keys and values, `[num_blocks + 1, block_size_tokens, num_kv_heads, head_dim]` each.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl<P> MhaCache<P> {
         geometry: CacheGeometry,
         num_kv_heads: usize,
         (head_dim, v_head_dim): (usize, usize),
-        (k_scale, v_scale): (&PlaneScale, &PlaneScale),
+        (k_scale, v_scale): (&ScaleFactors, &ScaleFactors),
     ) -> Result<Self, CacheError> {
         let allocate = |layout: &PlaneLayout| Ok(device.allocate(layout)?);
         let (dims, scales) = ((head_dim, v_head_dim), (k_scale, v_scale));
@@ -43,7 +43,7 @@ impl<P> MhaCache<P> {
         geometry: CacheGeometry,
         num_kv_heads: usize,
         (head_dim, v_head_dim): (usize, usize),
-        (k_scale, v_scale): (&PlaneScale, &PlaneScale),
+        (k_scale, v_scale): (&ScaleFactors, &ScaleFactors),
         (key, value): (
             impl FnOnce(&PlaneLayout) -> Result<P, CacheError>,
             impl FnOnce(&PlaneLayout) -> Result<P, CacheError>,

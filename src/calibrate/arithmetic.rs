@@ -7,7 +7,7 @@ use super::histogram::Histogram;
 use crate::Generation;
 use crate::check::stored::{CacheRange, is_flushed};
 use crate::fp8::{Dequantizer, Format, Quantizer};
-use crate::scales::{Effective, ScaleAdjustment};
+use crate::scales::ScaleAdjustment;
 
 /// What a scale does to the values that it was measured on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -69,7 +69,7 @@ impl Arithmetic {
         let max = self.adjustment.max();
         let values: Vec<(bf16, u64)> = histogram.magnitudes().collect();
         let by_amax = histogram.amax() / self.adjustment.fp8_max_quant as f32;
-        let mut multiplier = bf16::from_f32(Effective::of(by_amax, &self.adjustment)?.quant / 2.0);
+        let mut multiplier = bf16::from_f32(self.adjustment.factors(by_amax)?.quant / 2.0);
         let mut best: Option<(f64, f32)> = None;
         while multiplier.is_finite() {
             let scale = deploy / (multiplier.to_f32() * max);
@@ -89,11 +89,11 @@ impl Arithmetic {
     }
 
     fn cache(&self, scale: f32) -> Option<Cache> {
-        let effective = Effective::of(scale, &self.adjustment)?;
+        let factors = self.adjustment.factors(scale)?;
         Some(Cache {
-            quantizer: Quantizer::kv_cache(self.generation, effective.quant).ok()?,
-            dequantizer: Dequantizer::new(Format::kv_cache(self.generation), effective.dequant).ok()?,
-            range: CacheRange::new(self.generation, effective.quant).ok()?,
+            quantizer: Quantizer::kv_cache(self.generation, factors.quant).ok()?,
+            dequantizer: Dequantizer::new(Format::kv_cache(self.generation), factors.dequant).ok()?,
+            range: CacheRange::new(self.generation, factors.quant).ok()?,
         })
     }
 }

@@ -7,6 +7,7 @@ use super::errors::digest;
 use super::shape::{LayerShape, Scoring};
 use super::stored::{StoredCache, StoredPart};
 use super::variant::RunScales;
+use crate::ScaleFactors;
 use crate::attention::{AttentionError, Batch, MhaAttention, MlaAttention};
 use crate::cache::{BlockCache, BlockImage, CacheGeometry, MhaCache, MlaCache};
 use crate::device::{Device, DeviceError, StorageDtype};
@@ -62,7 +63,7 @@ impl Layer<'_> {
                 let decode = attention.decode(device, &cache, q, &batch)?;
                 let images = images(&block_table, |block| Ok(cache.export_block(device, block)?))?;
                 let planes = [plane(&images, 0, tokens), plane(&images, 1, tokens)];
-                let part = |name, values: &[bf16], dim, scale: &crate::cache::PlaneScale, stored: &[u8]| {
+                let part = |name, values: &[bf16], dim, scale: &ScaleFactors, stored: &[u8]| {
                     if self.dtype != StorageDtype::Fp8 {
                         return Ok(StoredPart::kept(name, values));
                     }

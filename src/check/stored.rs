@@ -3,9 +3,8 @@
 use half::bf16;
 use serde::Serialize;
 
-use crate::Generation;
-use crate::device::HeadScales;
 use crate::fp8::{Encoder, Format, Fp8Error, Quantizer};
+use crate::{Generation, HeadScales};
 
 /// Codes by magnitude, their sign dropped: `0x00` to `0x7F`.
 pub type CodeCounts = [u64; 128];

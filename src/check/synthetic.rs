@@ -9,7 +9,8 @@ use half::bf16;
 
 use super::activations::Activations;
 use super::shape::LayerShape;
-use crate::scales::{LayerReport, LayerScale, Numbers, Origin};
+use crate::HeadScales;
+use crate::scales::{LayerReport, LayerScale, Origin};
 
 /// Tokens of a synthetic sequence: a block of 128 and a part of the next.
 pub(super) const SYNTHETIC_TOKENS: usize = 160;
@@ -60,7 +61,7 @@ impl Amax {
     /// A scale times the largest value of the checkpoint's FP8. A scale that was defaulted or is dynamic says nothing.
     fn of(scale: Option<&LayerScale>, range: f32) -> Self {
         let calibrated = scale.filter(|scale| !matches!(scale.origin, Origin::Defaulted | Origin::Dynamic));
-        let numbers = calibrated.and_then(|scale| scale.checkpoint.as_ref()).map(Numbers::as_slice);
+        let numbers = calibrated.and_then(|scale| scale.checkpoint.as_ref()).map(HeadScales::as_slice);
         let amax = |s: &f32| {
             let amax = s * range;
             if *s > 0.0 && amax.is_finite() && bf16::from_f32(amax).is_finite() {

@@ -1,10 +1,12 @@
 //! The scales that a layer is run with: its own, and the ways to get them wrong.
 
+use std::convert::Infallible;
+
 use serde::Serialize;
 
+use crate::ScaleFactors;
 use crate::attention::AttentionScales;
-use crate::cache::PlaneScale;
-use crate::scales::{CacheDtype, Effective, LayerReport, LayerScale, Numbers, Origin, ScaleAdjustment};
+use crate::scales::{CacheDtype, LayerReport, LayerScale, Origin, ScaleAdjustment};
 
 /// Which scales a layer runs with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,21 +67,21 @@ impl<T> Variants<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RunScales {
     /// Of the key, or of the latent.
-    pub(super) k: PlaneScale,
+    pub(super) k: ScaleFactors,
     /// Of the value; not used by MLA.
-    pub(super) v: PlaneScale,
+    pub(super) v: ScaleFactors,
     pub(super) attention: AttentionScales,
 }
 
 impl RunScales {
     /// `None` where an error of the model left a scale out.
     pub(super) fn of(layer: &LayerReport, variant: Variant, adjustment: &ScaleAdjustment) -> Option<Self> {
-        let one = || AttentionScales::default().with_query(PlaneScale::ONE);
+        let one = || AttentionScales::default().with_query(ScaleFactors::ONE);
         if layer.kv_cache_dtype == CacheDtype::Bf16 {
             // Whatever the checkpoint has, nothing is applied.
             return Some(Self {
-                k: PlaneScale::ONE,
-                v: PlaneScale::ONE,
+                k: ScaleFactors::ONE,
+                v: ScaleFactors::ONE,
                 attention: AttentionScales::default(),
             });
         }
@@ -92,75 +94,60 @@ impl RunScales {
             ..layer.clone()
         };
         let attention = AttentionScales::from_layer(&changed)?;
-        let k = PlaneScale::from_layer(changed.k.as_ref()?)?;
+        let k = changed.k.as_ref()?.factors.clone()?;
         let v = match (&changed.v, layer.attention) {
-            (Some(v), _) => PlaneScale::from_layer(v)?,
-            (None, crate::checkpoint::Attention::Mla) => PlaneScale::ONE,
+            (Some(v), _) => v.factors.clone()?,
+            (None, crate::checkpoint::Attention::Mla) => ScaleFactors::ONE,
             (None, crate::checkpoint::Attention::Mha) => return None,
         };
         Some(match variant {
-            Variant::ScaleOne => Self { k: PlaneScale::ONE, v: PlaneScale::ONE, attention: one() },
+            Variant::ScaleOne => Self { k: ScaleFactors::ONE, v: ScaleFactors::ONE, attention: one() },
             _ => Self { k, v, attention },
         })
     }
 }
 
-/// The same scale with its adjustment left out, or applied twice.
+/// A scale as a variant has it: with its adjustment left out, or applied twice.
 fn changed(scale: &LayerScale, variant: Variant, adjustment: &ScaleAdjustment) -> LayerScale {
     let is_adjusted = adjustment.enabled && scale.tensor.is_some() && scale.origin != Origin::Defaulted;
-    let (Some(checkpoint), Some(quant), true) = (&scale.checkpoint, &scale.quant, is_adjusted) else {
+    let (Some(checkpoint), Some(quant), true) = (&scale.checkpoint, scale.quant(), is_adjusted) else {
         return scale.clone();
     };
     let left_out = ScaleAdjustment { enabled: false, ..adjustment.clone() };
     let factor = adjustment.fp8_max_deploy as f32 / adjustment.max();
-    let effective = |(s, quant): (&f32, &f32)| match variant {
-        // A head that was never calibrated runs with 1.0, which is never adjusted.
-        _ if *s == 0.0 => Effective::ONE,
-        Variant::AdjustmentMissing => {
-            Effective::of(*s, &left_out).unwrap_or(Effective { quant: *quant, dequant: 1.0 / quant })
-        }
-        Variant::AdjustmentTwice => Effective { quant: quant * factor, dequant: 1.0 / (quant * factor) },
-        Variant::Scales | Variant::ScaleOne => Effective { quant: *quant, dequant: 1.0 / quant },
-    };
-    let all: Vec<Effective> = checkpoint.as_slice().iter().zip(quant.as_slice()).map(effective).collect();
-    let numbers = |values: Vec<f32>| match (quant, values.as_slice()) {
-        (Numbers::One(_), [one]) => Numbers::One(*one),
-        _ => Numbers::PerHead(values),
-    };
-    LayerScale {
-        quant: Some(numbers(all.iter().map(|e| e.quant).collect())),
-        dequant: Some(numbers(all.iter().map(|e| e.dequant).collect())),
-        ..scale.clone()
-    }
+    let factors = ScaleFactors::try_from_scale(checkpoint, |head, s| {
+        let inspected = ScaleFactors::from_quant(quant.of(head));
+        Ok::<_, Infallible>(match variant {
+            // A head that was never calibrated runs with 1.0, which is never adjusted.
+            _ if s == 0.0 => ScaleFactors::from_quant(1.0),
+            Variant::AdjustmentMissing => left_out.factors(s).unwrap_or(inspected),
+            Variant::AdjustmentTwice => ScaleFactors::from_quant(inspected.quant * factor),
+            Variant::Scales | Variant::ScaleOne => inspected,
+        })
+    });
+    let Ok(factors) = factors;
+    LayerScale { factors: Some(factors), ..scale.clone() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Generation;
     use crate::checkpoint::{Attention, Findings};
+    use crate::{Generation, HeadScales};
 
     fn layer(generation: Generation, s: f32) -> (LayerReport, ScaleAdjustment) {
         let adjustment = ScaleAdjustment::decide(None, generation, None, &mut Findings::default());
-        let effective = Effective::of(s, &adjustment).unwrap();
+        let factors = adjustment.factors(s).unwrap();
         let scale = LayerScale {
-            checkpoint: Some(Numbers::One(s)),
-            quant: Some(Numbers::One(effective.quant)),
-            dequant: Some(Numbers::One(effective.dequant)),
+            checkpoint: Some(HeadScales::One(s)),
+            factors: Some(ScaleFactors::new(factors.quant, factors.dequant)),
             origin: Origin::Loaded,
             tensor: Some("k_scale".to_owned()),
         };
-        let dynamic = LayerScale {
-            checkpoint: None,
-            quant: None,
-            dequant: None,
-            origin: Origin::Dynamic,
-            tensor: None,
-        };
+        let dynamic = LayerScale { checkpoint: None, factors: None, origin: Origin::Dynamic, tensor: None };
         let one = LayerScale {
-            checkpoint: Some(Numbers::One(1.0)),
-            quant: Some(Numbers::One(1.0)),
-            dequant: Some(Numbers::One(1.0)),
+            checkpoint: Some(HeadScales::One(1.0)),
+            factors: Some(ScaleFactors::ONE),
             origin: Origin::Defaulted,
             tensor: None,
         };
@@ -182,9 +169,9 @@ mod tests {
     fn the_adjustment_is_left_out_or_squared_where_there_is_one() {
         let (on, adjustment) = layer(Generation::Gaudi2, 0.02);
         let k = |variant| RunScales::of(&on, variant, &adjustment).unwrap().k;
-        assert_eq!(k(Variant::Scales), PlaneScale::new(26.785_715, 0.037_333_332));
-        assert_eq!(k(Variant::ScaleOne), PlaneScale::ONE);
-        assert_eq!(k(Variant::AdjustmentMissing), PlaneScale::new(50.000_004, 0.019_999_998));
+        assert_eq!(k(Variant::Scales), ScaleFactors::new(26.785_715, 0.037_333_332));
+        assert_eq!(k(Variant::ScaleOne), ScaleFactors::ONE);
+        assert_eq!(k(Variant::AdjustmentMissing), ScaleFactors::new(50.000_004, 0.019_999_998));
         let twice = k(Variant::AdjustmentTwice);
         assert!((twice.dequant.of(0) - 0.02 * (448.0f32 / 240.0).powi(2)).abs() < 1e-6, "{twice:?}");
         let (off, adjustment) = layer(Generation::Gaudi3, 0.02);

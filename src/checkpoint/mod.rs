@@ -31,7 +31,6 @@ pub(crate) use names::attention_tensor;
 pub use names::{LayerIndex, NameClass, NameFormat, Refusal, Role, ScaleName, classify};
 pub(crate) use quant_config::{ConfigPlace, FLAVOR_KEY};
 pub use quant_config::{Flavor, QuantConfig};
-pub use scale_value::ScaleValue;
 pub(crate) use scale_value::{is_all_zero, narrow, read_floats, read_scale, relative_precision};
 pub use shards::Shard;
 pub(crate) use shards::{find_index, list_files};

@@ -5,23 +5,7 @@ use safetensors::Dtype;
 
 use super::header::TensorEntry;
 use super::{CheckpointError, Shard};
-
-/// A scale's numbers and whether its shape says one for each head.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ScaleValue {
-    /// The numbers, as stored or narrowed from float64.
-    pub values: Vec<f32>,
-    /// The tensor has one number for each head; false for `()`, `(1)`, `(1,1)` and `(1,1,1)`.
-    pub is_per_head: bool,
-}
-
-impl ScaleValue {
-    /// One number for the whole layer.
-    #[must_use]
-    pub fn one(value: f32) -> Self {
-        Self { values: vec![value], is_per_head: false }
-    }
-}
+use crate::HeadScales;
 
 /// Reads a scale tensor. `heads` are the head counts that a per-head shape may have.
 ///
@@ -33,7 +17,7 @@ pub(crate) fn read_scale(
     tensor: &TensorEntry,
     layer: usize,
     heads: &[usize],
-) -> Result<ScaleValue, CheckpointError> {
+) -> Result<HeadScales, CheckpointError> {
     let path = shard.path();
     let is_one = tensor.shape.len() <= 3 && tensor.shape.iter().all(|dim| *dim == 1);
     let is_per_head = match tensor.shape.as_slice() {
@@ -56,7 +40,10 @@ pub(crate) fn read_scale(
             tensor: tensor.name.clone(),
             dtype: tensor.dtype,
         })?;
-    Ok(ScaleValue { values, is_per_head: is_per_head && !is_one })
+    Ok(match values.as_slice() {
+        [one] if is_one => HeadScales::One(*one),
+        _ => HeadScales::PerHead(values),
+    })
 }
 
 /// Rounds to float32. What is too large becomes infinite and is refused with all that is not finite; what is too small

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use gaudi_kv::HeadScales;
 use gaudi_kv::checkpoint::{Attention, Finding, FindingCode, list_layers};
-use gaudi_kv::scales::{CacheDtype, Inspection, LayerReport, LayerScale, Numbers, Origin};
+use gaudi_kv::scales::{CacheDtype, Inspection, LayerReport, LayerScale, Origin};
 
 /// A layer's scales by name, in the order in which they are shown.
 pub(super) fn scales(layer: &LayerReport) -> [(&'static str, Option<&LayerScale>); 4] {
@@ -32,7 +33,7 @@ pub(super) fn has_fp8_layer(inspection: &Inspection) -> bool {
 }
 
 /// The least and the largest of the usable values, those of a head that was never calibrated left out.
-pub(super) fn range(numbers: &Numbers) -> Option<(f32, f32)> {
+pub(super) fn range(numbers: &HeadScales) -> Option<(f32, f32)> {
     numbers.as_slice().iter().copied().filter(|x| *x > 0.0).fold(None, |range, x| match range {
         None => Some((x, x)),
         Some((least, most)) => Some((least.min(x), most.max(x))),
@@ -41,9 +42,9 @@ pub(super) fn range(numbers: &Numbers) -> Option<(f32, f32)> {
 
 /// The number of heads, where a scale of any layer is per head.
 pub(super) fn heads_per_scale(inspection: &Inspection) -> Option<usize> {
-    inspection.layers.iter().flat_map(scales).find_map(|(_, scale)| match scale?.dequant.as_ref()? {
-        Numbers::PerHead(all) => Some(all.len()),
-        Numbers::One(_) => None,
+    inspection.layers.iter().flat_map(scales).find_map(|(_, scale)| match scale?.dequant()? {
+        HeadScales::PerHead(all) => Some(all.len()),
+        HeadScales::One(_) => None,
     })
 }
 

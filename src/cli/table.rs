@@ -6,8 +6,9 @@ use anstyle::Style;
 use comfy_table::{
     Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle, presets,
 };
+use gaudi_kv::HeadScales;
 use gaudi_kv::checkpoint::Finding;
-use gaudi_kv::scales::{Inspection, LayerReport, LayerScale, Numbers};
+use gaudi_kv::scales::{Inspection, LayerReport, LayerScale};
 
 use super::display::{
     absent, by_code, cache_dtype, cache_scheme, has_fp8_layer, heads_per_scale, layer_kind, layer_traits,
@@ -206,8 +207,8 @@ fn cells(scale: Option<&LayerScale>, layer: &LayerReport, range_digits: usize) -
     match scale {
         Some(scale) => [
             number(scale.checkpoint.as_ref(), range_digits),
-            number(scale.quant.as_ref(), range_digits),
-            number(scale.dequant.as_ref(), range_digits),
+            number(scale.quant(), range_digits),
+            number(scale.dequant(), range_digits),
             origin(scale.origin).to_owned(),
         ],
         None => ["-".to_owned(), "-".to_owned(), "-".to_owned(), absent(layer).to_owned()],
@@ -215,9 +216,9 @@ fn cells(scale: Option<&LayerScale>, layer: &LayerReport, range_digits: usize) -
 }
 
 /// One number, or the range of a per-head scale.
-fn number(numbers: Option<&Numbers>, range_digits: usize) -> String {
+fn number(numbers: Option<&HeadScales>, range_digits: usize) -> String {
     match numbers {
-        Some(Numbers::One(one)) => significant(*one, DIGITS),
+        Some(HeadScales::One(one)) => significant(*one, DIGITS),
         Some(per_head) => match range(per_head) {
             Some((least, most)) if least == most => significant(least, range_digits),
             Some((least, most)) => {

@@ -26,7 +26,7 @@ pub(super) fn compensate(stored: f32, is_reciprocal: bool, change: Change) -> f3
         .unwrap_or(product)
 }
 
-/// What a Gaudi2 multiplies with, each step in float32: as [`Effective`](crate::scales::Effective) has it.
+/// What a Gaudi2 multiplies with, each step in float32: as [`ScaleAdjustment::factors`](crate::scales::ScaleAdjustment::factors) has it.
 fn multiplier(stored: f32, is_reciprocal: bool, max: u32) -> f32 {
     let s = if is_reciprocal { 1.0 / stored } else { stored };
     DEPLOYED / (s * max as f32)

@@ -6,10 +6,10 @@ use super::emulated::{Emulated, EmulatedPlane};
 use super::error::DeviceError;
 #[cfg(feature = "hpu")]
 use super::hpu::{Hpu, HpuPlane};
-use super::kernel::{DecodeKernel, HeadScales, PrefillKernel, ProjectKernel, Values};
+use super::kernel::{DecodeKernel, PrefillKernel, ProjectKernel, Values};
 use super::plane::PlaneLayout;
 use super::{Backend, Device};
-use crate::Generation;
+use crate::{Generation, HeadScales};
 
 /// An emulated device, or a Gaudi.
 #[derive(Debug, Clone)]

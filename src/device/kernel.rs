@@ -5,37 +5,13 @@
 use half::bf16;
 
 use super::plane::PlaneLayout;
-
-/// One multiplier for all heads, or one for each.
-#[derive(Debug, Clone, PartialEq)]
-pub enum HeadScales {
-    /// One for all heads.
-    One(f32),
-    /// One for each head of the plane.
-    PerHead(Vec<f32>),
-}
-
-impl HeadScales {
-    /// The multiplier of a head. One that is not listed is NaN, which no conversion takes: nothing stands in for it.
-    #[must_use]
-    pub fn of(&self, head: usize) -> f32 {
-        match self {
-            Self::One(scale) => *scale,
-            Self::PerHead(scales) => scales.get(head).copied().unwrap_or(f32::NAN),
-        }
-    }
-}
+use crate::{HeadScales, ScaleFactors};
 
 /// How a query is quantized before an FP8 product.
 #[derive(Debug, Clone, PartialEq)]
 pub enum QueryScale {
-    /// By a scale of the checkpoint: its `quant` and `dequant`, by KV head.
-    Static {
-        /// Multiplies on the way in.
-        quant: HeadScales,
-        /// Multiplies the product.
-        dequant: HeadScales,
-    },
+    /// By a scale of the checkpoint: its factors, by KV head. `dequant` multiplies the product.
+    Static(ScaleFactors),
     /// By each token's and head's own amax over the device's range.
     Dynamic,
 }
@@ -105,8 +81,8 @@ pub struct DecodeKernel<'a, P> {
     pub values: Values<'a, P>,
     /// How the query is quantized; not used where the plane is not FP8.
     pub query_scale: &'a QueryScale,
-    /// `quant` and `dequant` of the probabilities.
-    pub prob: (f32, f32),
+    /// The factors of the probabilities.
+    pub prob: ScaleFactors<f32>,
     /// What is done to the scores.
     pub modifiers: Modifiers<'a>,
     /// The sequences.
@@ -189,10 +165,10 @@ pub struct PrefillKernel<'a> {
 pub struct Fp8Prefill<'a> {
     /// How the query is quantized.
     pub query_scale: &'a QueryScale,
-    /// `quant` and `dequant` of the key, by KV head.
-    pub key: (&'a HeadScales, &'a HeadScales),
-    /// `quant` and `dequant` of the value, by KV head.
-    pub value: (&'a HeadScales, &'a HeadScales),
-    /// `quant` and `dequant` of the probabilities.
-    pub prob: (f32, f32),
+    /// The factors of the key, by KV head.
+    pub key: &'a ScaleFactors,
+    /// The factors of the value, by KV head.
+    pub value: &'a ScaleFactors,
+    /// The factors of the probabilities.
+    pub prob: ScaleFactors<f32>,
 }

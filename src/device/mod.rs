@@ -21,10 +21,11 @@ pub use choice::{DeviceChoice, DeviceNameError};
 pub use detect::{InstalledDevice, installed_devices, installed_generation};
 pub use error::DeviceError;
 pub use kernel::{
-    DecodeKernel, DecodeSequence, Fp8Prefill, HeadScales, Modifiers, PrefillKernel, ProjectKernel,
-    QueryScale, Values,
+    DecodeKernel, DecodeSequence, Fp8Prefill, Modifiers, PrefillKernel, ProjectKernel, QueryScale, Values,
 };
 pub use plane::{PlaneLayout, StorageDtype};
+
+pub use crate::HeadScales;
 
 use half::bf16;
 

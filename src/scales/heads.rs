@@ -1,6 +1,7 @@
 //! Per-head scales: grouped, sliced for a tensor-parallel rank, or reduced to one.
 
-use crate::checkpoint::{CacheLayer, ScaleValue, TensorParallel};
+use crate::HeadScales;
+use crate::checkpoint::{CacheLayer, TensorParallel};
 
 /// Whether `size` ranks can share the KV heads of a layer: they divide them, or are a multiple of them.
 #[must_use]
@@ -10,25 +11,29 @@ pub(super) fn fits(layer: &CacheLayer, tensor_parallel: TensorParallel) -> bool 
 }
 
 /// The largest of each group of query heads that shares a KV head. A value of another length is returned as it is.
-pub(super) fn group_query_heads(value: ScaleValue, layer: &CacheLayer) -> ScaleValue {
-    if value.values.len() != layer.num_heads || layer.num_heads == layer.num_kv_heads || !value.is_per_head {
-        return value;
+pub(super) fn group_query_heads(value: HeadScales, layer: &CacheLayer) -> HeadScales {
+    match value {
+        HeadScales::PerHead(values)
+            if values.len() == layer.num_heads && layer.num_heads != layer.num_kv_heads =>
+        {
+            let group = layer.num_heads.div_ceil(layer.num_kv_heads);
+            HeadScales::PerHead(values.chunks(group).map(largest).collect())
+        }
+        value => value,
     }
-    let group = layer.num_heads.div_ceil(layer.num_kv_heads);
-    let values = value.values.chunks(group).map(largest).collect();
-    ScaleValue { values, is_per_head: true }
 }
 
 /// The part of a per-head value that a rank holds: its slice, or its one head where there are more ranks than heads.
 pub(super) fn slice_for_rank(
-    value: &ScaleValue,
+    value: HeadScales,
     layer: &CacheLayer,
     tensor_parallel: TensorParallel,
-) -> ScaleValue {
+) -> HeadScales {
     let TensorParallel { size, rank } = tensor_parallel;
-    if !value.is_per_head || !fits(layer, tensor_parallel) {
-        return value.clone();
-    }
+    let values = match value {
+        HeadScales::PerHead(values) if fits(layer, tensor_parallel) => values,
+        value => return value,
+    };
     let heads = layer.num_kv_heads;
     let range = if size <= heads {
         let local = heads / size;
@@ -37,12 +42,12 @@ pub(super) fn slice_for_rank(
         let head = rank / (size / heads);
         head..head + 1
     };
-    ScaleValue { values: value.values.get(range).unwrap_or_default().to_vec(), is_per_head: true }
+    HeadScales::PerHead(values.get(range).unwrap_or_default().to_vec())
 }
 
-/// The largest of all heads, as one scale.
-pub(super) fn reduce(value: &ScaleValue) -> ScaleValue {
-    ScaleValue::one(largest(&value.values))
+/// The largest of all heads, which serves where there can be only one scale.
+pub(super) fn reduce(value: &HeadScales) -> f32 {
+    largest(value.as_slice())
 }
 
 fn largest(values: &[f32]) -> f32 {
@@ -66,23 +71,23 @@ mod tests {
         }
     }
 
-    fn per_head(values: &[f32]) -> ScaleValue {
-        ScaleValue { values: values.to_vec(), is_per_head: true }
+    fn per_head(values: &[f32]) -> HeadScales {
+        HeadScales::PerHead(values.to_vec())
     }
 
     #[test]
     fn ranks_slice_and_replicate() {
         let layer = layer(8, 4);
         let value = per_head(&[0.01, 0.02, 0.04, 0.08]);
-        let slice = |size, rank| slice_for_rank(&value, &layer, TensorParallel { size, rank }).values;
-        assert_eq!(slice(2, 1), [0.04, 0.08]);
-        assert_eq!(slice(4, 2), [0.04]);
-        assert_eq!((slice(8, 4), slice(8, 5), slice(8, 7)), (vec![0.04], vec![0.04], vec![0.08]));
+        let slice = |size, rank| slice_for_rank(value.clone(), &layer, TensorParallel { size, rank });
+        assert_eq!(slice(2, 1), per_head(&[0.04, 0.08]));
+        assert_eq!(slice(4, 2), per_head(&[0.04]));
+        assert_eq!([4, 5, 7].map(|rank| slice(8, rank)), [0.04, 0.04, 0.08].map(|s| per_head(&[s])));
     }
 
     #[test]
     fn query_heads_are_grouped_by_their_largest() {
         let value = per_head(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]);
-        assert_eq!(group_query_heads(value, &layer(8, 4)).values, [0.2, 0.4, 0.6, 0.8]);
+        assert_eq!(group_query_heads(value, &layer(8, 4)), per_head(&[0.2, 0.4, 0.6, 0.8]));
     }
 }

@@ -1,11 +1,12 @@
 //! What an inspection found, in the shape of its JSON.
 
+use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
 use super::adjustment::ScaleAdjustment;
 use super::weights::WeightScan;
-use crate::Generation;
 use crate::checkpoint::{Attention, Findings, Flavor};
+use crate::{Generation, HeadScales, ScaleFactors};
 
 /// The type of a KV cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -120,19 +121,55 @@ pub struct LayerReport {
     pub prob: Option<LayerScale>,
 }
 
-/// One scale: raw, effective, and where it comes from.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// One scale of a layer: raw, as it is applied, and where it comes from.
+#[derive(Debug, Clone, PartialEq)]
 pub struct LayerScale {
-    /// The dequantization factor of the checkpoint; 1.0 where it is defaulted. Null where it is dynamic.
-    pub checkpoint: Option<Numbers>,
-    /// Multiplies on the way into FP8.
-    pub quant: Option<Numbers>,
-    /// Multiplies on the way out.
-    pub dequant: Option<Numbers>,
-    /// Where it comes from.
+    /// The dequantization factor of the checkpoint; 1.0 where it is defaulted, `None` where it is dynamic.
+    pub checkpoint: Option<HeadScales>,
+    /// What the device multiplies with; `None` where the scale is dynamic.
+    pub factors: Option<ScaleFactors>,
+    /// Where the scale comes from.
     pub origin: Origin,
     /// The tensor, or a sidecar's file and key, that holds the number.
     pub tensor: Option<String>,
+}
+
+impl LayerScale {
+    /// What multiplies values on the way into FP8; `None` where the scale is dynamic.
+    #[must_use]
+    pub fn quant(&self) -> Option<&HeadScales> {
+        self.factors.as_ref().map(|factors| &factors.quant)
+    }
+
+    /// What multiplies codes on the way out; `None` where the scale is dynamic.
+    #[must_use]
+    pub fn dequant(&self) -> Option<&HeadScales> {
+        self.factors.as_ref().map(|factors| &factors.dequant)
+    }
+}
+
+impl Serialize for LayerScale {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("LayerScale", 5)?;
+        object.serialize_field("checkpoint", &self.checkpoint.as_ref().map(Numbers))?;
+        object.serialize_field("quant", &self.quant().map(Numbers))?;
+        object.serialize_field("dequant", &self.dequant().map(Numbers))?;
+        object.serialize_field("origin", &self.origin)?;
+        object.serialize_field("tensor", &self.tensor)?;
+        object.end()
+    }
+}
+
+/// The JSON of a scale: a number for all heads, or an array with one for each.
+struct Numbers<'a>(&'a HeadScales);
+
+impl Serialize for Numbers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            HeadScales::One(number) => number.serialize(serializer),
+            HeadScales::PerHead(numbers) => numbers.serialize(serializer),
+        }
+    }
 }
 
 /// Where a scale comes from.
@@ -149,27 +186,6 @@ pub enum Origin {
     Defaulted,
     /// Computed from each token as it comes.
     Dynamic,
-}
-
-/// One number for a layer, or one for each KV head.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Numbers {
-    /// One for all heads.
-    One(f32),
-    /// One for each KV head of the rank.
-    PerHead(Vec<f32>),
-}
-
-impl Numbers {
-    /// The numbers as a slice.
-    #[must_use]
-    pub fn as_slice(&self) -> &[f32] {
-        match self {
-            Self::One(number) => std::slice::from_ref(number),
-            Self::PerHead(numbers) => numbers,
-        }
-    }
 }
 
 impl Inspection {

@@ -2,7 +2,6 @@
 
 mod adjustment;
 mod collect;
-mod effective;
 mod heads;
 mod inspect;
 mod inspection;
@@ -11,11 +10,10 @@ mod resolve;
 mod weights;
 
 pub use adjustment::{AdjustmentSource, SCALE_ADJUSTMENT_ENV, ScaleAdjustment, parse_scale_adjustment};
-pub use effective::Effective;
 pub use inspect::inspect;
 pub(crate) use inspection::generation_name;
 pub use inspection::{
-    CacheDtype, Inspection, LayerReport, LayerScale, ModelReport, Numbers, Origin, QuantizationReport,
+    CacheDtype, Inspection, LayerReport, LayerScale, ModelReport, Origin, QuantizationReport,
     TensorParallelReport,
 };
 pub use weights::{OffendingTensor, WeightScan, fp8_weight_bytes};

@@ -1,14 +1,14 @@
 //! From the scales that a checkpoint has to those that a layer runs with: one policy for MHA, one for MLA.
 
 use super::collect::LayerSources;
-use super::effective::Effective;
 use super::heads::{group_query_heads, reduce, slice_for_rank};
-use super::inspection::{LayerScale, Numbers, Origin};
+use super::inspection::{LayerScale, Origin};
 use super::resolve::{RawScale, Resolved, Resolver};
 use super::{MlaScale, QMissing};
 use crate::checkpoint::{
-    Attention, CacheLayer, CheckpointError, FindingCode, Findings, Role, ScaleValue, TensorParallel,
+    Attention, CacheLayer, CheckpointError, FindingCode, Findings, Role, TensorParallel,
 };
+use crate::{HeadScales, ScaleFactors};
 
 /// The four scales of a layer; `None` for what it has not, or where an error says why.
 #[derive(Debug, Clone, Default)]
@@ -150,7 +150,7 @@ impl Policy<'_> {
         let mut scale = |role, raw: &RawScale, origin, findings: &mut Findings| {
             self.scale(layer, role, raw, origin, &mut scales.has_per_head, findings)
         };
-        let is_larger = |a: &RawScale, b: &RawScale| reduce(&a.value).values > reduce(&b.value).values;
+        let is_larger = |a: &RawScale, b: &RawScale| reduce(&a.value) > reduce(&b.value);
         let (k, v) = match (k, v) {
             (Resolved::Invalid, _) | (_, Resolved::Invalid) => (None, None),
             (Resolved::Missing, Resolved::Missing) => {
@@ -187,14 +187,16 @@ impl Policy<'_> {
         has_per_head: &mut bool,
         findings: &mut Findings,
     ) -> Option<LayerScale> {
-        *has_per_head |= raw.value.is_per_head;
+        *has_per_head |= raw.value.is_per_head();
         let value = self.local_value(layer, role, raw, findings);
-        let mut effective = Vec::with_capacity(value.values.len());
-        for s in &value.values {
+        let factors = ScaleFactors::try_from_scale(&value, |_, s| {
             // A head that was never calibrated runs with the default, as a layer would.
-            let multipliers =
-                if *s == 0.0 { Some(Effective::ONE) } else { Effective::of(*s, self.resolver.adjustment) };
-            let Some(multipliers) = multipliers else {
+            let default = (s == 0.0).then_some(ScaleFactors::from_quant(1.0));
+            default.or_else(|| self.resolver.adjustment.factors(s)).ok_or(s)
+        });
+        let factors = match factors {
+            Ok(factors) => factors,
+            Err(s) => {
                 let message = format!(
                     "layer {}: the {role} scale {} is {s}; its multipliers are not finite and positive in float32",
                     layer.index, raw.name
@@ -204,20 +206,10 @@ impl Policy<'_> {
                     findings.error(FindingCode::ScaleRange, Some(layer.index), message);
                 }
                 return None;
-            };
-            effective.push(multipliers);
-        }
-        let numbers = |values: Vec<f32>| match values.as_slice() {
-            [one] if !value.is_per_head => Numbers::One(*one),
-            _ => Numbers::PerHead(values),
+            }
         };
-        Some(LayerScale {
-            checkpoint: Some(numbers(value.values.clone())),
-            quant: Some(numbers(effective.iter().map(|e| e.quant).collect())),
-            dequant: Some(numbers(effective.iter().map(|e| e.dequant).collect())),
-            origin,
-            tensor: Some(raw.name.clone()),
-        })
+        let (checkpoint, factors) = (Some(value), Some(factors));
+        Some(LayerScale { checkpoint, factors, origin, tensor: Some(raw.name.clone()) })
     }
 
     fn local_value(
@@ -226,29 +218,29 @@ impl Policy<'_> {
         role: Role,
         raw: &RawScale,
         findings: &mut Findings,
-    ) -> ScaleValue {
-        if layer.attention == Attention::Mla && raw.value.is_per_head {
+    ) -> HeadScales {
+        if layer.attention == Attention::Mla && raw.value.is_per_head() {
             // The query heads of an MLA layer all share its one latent head, so they are one group.
             if role != Role::Q {
                 let message = format!(
                     "layer {}: {} has {} heads; the largest serves the one latent",
                     layer.index,
                     raw.name,
-                    raw.value.values.len()
+                    raw.value.as_slice().len()
                 );
                 findings.warn(FindingCode::MlaPerHeadReduced, Some(layer.index), message);
             }
-            return reduce(&raw.value);
+            return HeadScales::One(reduce(&raw.value));
         }
-        if role == Role::Prob && raw.value.is_per_head {
+        if role == Role::Prob && raw.value.is_per_head() {
             // The probabilities of all heads are quantized together.
             let message = format!("layer {}: {} is per head; the largest serves all", layer.index, raw.name);
             findings.warn(FindingCode::ProbPerHeadReduced, Some(layer.index), message);
-            return reduce(&raw.value);
+            return HeadScales::One(reduce(&raw.value));
         }
         let value =
             if role == Role::Q { group_query_heads(raw.value.clone(), layer) } else { raw.value.clone() };
-        slice_for_rank(&value, layer, self.tensor_parallel)
+        slice_for_rank(value, layer, self.tensor_parallel)
     }
 }
 
@@ -257,18 +249,17 @@ fn note_duplicate(layer: &CacheLayer, role: Role, from: &str, findings: &mut Fin
     findings.note(FindingCode::ScaleDuplicated, Some(layer.index), message);
 }
 
-/// 1.0, never adjusted.
+/// The scale of what has none: 1.0, which is never adjusted.
 fn defaulted() -> LayerScale {
     LayerScale {
-        checkpoint: Some(Numbers::One(1.0)),
-        quant: Some(Numbers::One(Effective::ONE.quant)),
-        dequant: Some(Numbers::One(Effective::ONE.dequant)),
+        checkpoint: Some(HeadScales::One(1.0)),
+        factors: Some(ScaleFactors::ONE),
         origin: Origin::Defaulted,
         tensor: None,
     }
 }
 
-/// Computed from each token and head as it comes.
+/// A scale that is computed from each token and head as it comes.
 fn dynamic() -> LayerScale {
-    LayerScale { checkpoint: None, quant: None, dequant: None, origin: Origin::Dynamic, tensor: None }
+    LayerScale { checkpoint: None, factors: None, origin: Origin::Dynamic, tensor: None }
 }

@@ -2,15 +2,16 @@
 
 use super::adjustment::ScaleAdjustment;
 use super::collect::{Reading, Source};
+use crate::HeadScales;
 use crate::checkpoint::{
-    Attention, CacheLayer, CheckpointError, FindingCode, Findings, ModelFolder, Role, ScaleValue,
-    SidecarNumber, narrow, read_scale, relative_precision,
+    Attention, CacheLayer, CheckpointError, FindingCode, Findings, ModelFolder, Role, SidecarNumber, narrow,
+    read_scale, relative_precision,
 };
 
 /// A value that a source gives, already validated. An element of zero is a head that was never calibrated.
 #[derive(Debug, Clone)]
 pub(super) struct RawScale {
-    pub(super) value: ScaleValue,
+    pub(super) value: HeadScales,
     /// The tensor, or a sidecar's file and key.
     pub(super) name: String,
     /// It is one scale for key and value.
@@ -66,7 +67,11 @@ impl Candidates {
                 Some(layer.index),
                 format!(
                     "layer {}: two sources disagree on the {role} scale: {} is {:?}, {} is {:?}",
-                    layer.index, first.name, first.value.values, other.name, other.value.values
+                    layer.index,
+                    first.name,
+                    first.value.as_slice(),
+                    other.name,
+                    other.value.as_slice()
                 ),
             );
             return Resolved::Invalid;
@@ -80,9 +85,9 @@ impl Candidates {
 fn agrees(a: &RawScale, b: &RawScale) -> bool {
     let is_rounding = a.is_derived || b.is_derived || a.precision != b.precision;
     let tolerance = if is_rounding { a.precision.max(b.precision) } else { 0.0 };
-    let heads = a.value.values.len().max(b.value.values.len());
-    let at = |raw: &RawScale, head: usize| raw.value.values.get(head).or(raw.value.values.first()).copied();
-    (0..heads).all(|head| match (at(a, head), at(b, head)) {
+    let heads = a.value.as_slice().len().max(b.value.as_slice().len());
+    let at = |numbers: &[f32], head: usize| numbers.get(head).or(numbers.first()).copied();
+    (0..heads).all(|head| match (at(a.value.as_slice(), head), at(b.value.as_slice(), head)) {
         (Some(x), Some(y)) => (x - y).abs() <= tolerance * x.abs(),
         _ => false,
     })
@@ -124,18 +129,18 @@ impl Resolver<'_> {
                 let mut value = read_scale(shard, tensor, layer.index, heads)?;
                 if format.is_reciprocal() {
                     // Zero and what is not finite stay what they are for validation to see.
-                    let usable = value.values.iter_mut().filter(|x| x.is_finite() && **x != 0.0);
+                    let usable = value.as_mut_slice().iter_mut().filter(|x| x.is_finite() && **x != 0.0);
                     usable.for_each(|x| *x = 1.0 / *x);
                 }
                 (value, relative_precision(tensor.dtype), format.is_reciprocal())
             }
             Reading::Sidecar(SidecarNumber::Scale(s)) => {
-                (ScaleValue::one(narrow(s)), 4.0 * f32::EPSILON, false)
+                (HeadScales::One(narrow(s)), 4.0 * f32::EPSILON, false)
             }
             // An amax is what the largest code of the checkpoint's range stands for.
             Reading::Sidecar(SidecarNumber::Amax(amax)) => {
                 let s = amax / f64::from(self.adjustment.fp8_max_quant);
-                (ScaleValue::one(narrow(s)), 4.0 * f32::EPSILON, true)
+                (HeadScales::One(narrow(s)), 4.0 * f32::EPSILON, true)
             }
         };
         let (name, serves_both) = (source.name.clone(), role == Role::Kv);
@@ -145,11 +150,16 @@ impl Resolver<'_> {
     fn validate(&self, layer: &CacheLayer, role: Role, raw: &RawScale, findings: &mut Findings) -> Verdict {
         let index = layer.index;
         let describe = |head: usize, x: f32| {
-            let head = if raw.value.is_per_head { format!(", head {head}") } else { String::new() };
+            let head = if raw.value.is_per_head() { format!(", head {head}") } else { String::new() };
             format!("layer {index}: the {role} scale {} is {x}{head}", raw.name)
         };
         let find = |is_bad: &dyn Fn(f32) -> bool| {
-            raw.value.values.iter().enumerate().find(|(_, x)| is_bad(**x)).map(|(head, x)| describe(head, *x))
+            raw.value
+                .as_slice()
+                .iter()
+                .enumerate()
+                .find(|(_, x)| is_bad(**x))
+                .map(|(head, x)| describe(head, *x))
         };
         if let Some(message) = find(&|x| !x.is_finite()) {
             findings.error(FindingCode::ScaleNotFinite, Some(index), message);
@@ -170,7 +180,7 @@ impl Resolver<'_> {
         if let Some(message) = find(&|x| x != 0.0 && !(f32::powi(2.0, -24)..=1024.0).contains(&x)) {
             findings.warn(FindingCode::ScaleImplausible, Some(index), message);
         }
-        if raw.value.values.iter().all(|x| *x == 0.0) { Verdict::Uncalibrated } else { Verdict::Usable }
+        if raw.value.as_slice().iter().all(|x| *x == 0.0) { Verdict::Uncalibrated } else { Verdict::Usable }
     }
 }
 

@@ -4,12 +4,11 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use gaudi_kv::Generation;
 use gaudi_kv::attention::{AttentionOptions, AttentionScales, Batch, MhaAttention};
-use gaudi_kv::cache::{CacheGeometry, MhaCache, PlaneScale};
+use gaudi_kv::cache::{CacheGeometry, MhaCache};
 use gaudi_kv::device::emulated::{Emulated, Mode};
 use gaudi_kv::device::{Device, StorageDtype};
-use gaudi_kv::scales::{LayerScale, Numbers, Origin};
+use gaudi_kv::{Generation, HeadScales, ScaleFactors};
 use half::bf16;
 
 use crate::float64::Reference;
@@ -42,18 +41,14 @@ impl Scale {
     }
 
     /// As a cache takes it.
-    pub fn plane(&self) -> PlaneScale {
+    pub fn plane(&self) -> ScaleFactors {
         if self.quant.len() == 1 {
-            return PlaneScale::new(self.quant[0], self.dequant[0]);
+            return ScaleFactors::new(self.quant[0], self.dequant[0]);
         }
-        let layer = LayerScale {
-            checkpoint: None,
-            quant: Some(Numbers::PerHead(self.quant.clone())),
-            dequant: Some(Numbers::PerHead(self.dequant.clone())),
-            origin: Origin::Loaded,
-            tensor: None,
-        };
-        PlaneScale::from_layer(&layer).unwrap()
+        ScaleFactors {
+            quant: HeadScales::PerHead(self.quant.clone()),
+            dequant: HeadScales::PerHead(self.dequant.clone()),
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Every way in which attention refuses.
 
-use gaudi_kv::Generation;
 use gaudi_kv::attention::{
     AttentionError, AttentionOptions, AttentionScales, Batch, MhaAttention, MlaAttention, MlaShape,
     MlaWorkspace,
 };
-use gaudi_kv::cache::{CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
+use gaudi_kv::cache::{CacheError, CacheGeometry, MhaCache, MlaCache};
 use gaudi_kv::device::StorageDtype;
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
+use gaudi_kv::{Generation, ScaleFactors};
 use half::bf16;
 
 use crate::cases::Scale;
@@ -337,7 +337,7 @@ fn with_scales(scales: &AttentionScales) -> (Vec<Option<AttentionError>>, Vec<Op
 #[test]
 fn scales_of_query_and_probabilities_that_do_not_fit() {
     for bad in [f32::NAN, 0.0, -2.0, f32::INFINITY, 1e-45, f32::MAX] {
-        for scale in [PlaneScale::new(bad, 0.5), PlaneScale::new(2.0, bad)] {
+        for scale in [ScaleFactors::new(bad, 0.5), ScaleFactors::new(2.0, bad)] {
             let (used, unused) = with_scales(&AttentionScales::default().with_query(scale));
             for error in used {
                 assert!(

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use gaudi_kv::Generation;
 use gaudi_kv::attention::{
     AttentionError, AttentionOptions, AttentionScales, Batch, DecodeBatch, MhaAttention,
 };
-use gaudi_kv::cache::{BlockCache, CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
+use gaudi_kv::cache::{BlockCache, CacheError, CacheGeometry, MhaCache, MlaCache};
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, LentMemory, Mode, PlaneMemory};
 use gaudi_kv::device::{DeviceError, PlaneLayout, StorageDtype};
+use gaudi_kv::{Generation, ScaleFactors};
 use half::bf16;
 
 /// Where memory comes back.
@@ -64,7 +64,7 @@ fn lent(geometry: CacheGeometry, elements: usize) -> (Result<MhaCache<EmulatedPl
     let ((key, owner), (value, _)) = (Loan::of(vec![0x38; elements]), Loan::of(vec![0x38; elements]));
     let planes =
         (|layout: &PlaneLayout| Ok(key.checked(layout)?), |layout: &PlaneLayout| Ok(value.checked(layout)?));
-    let scales = (&PlaneScale::new(2.0, 0.5), &PlaneScale::ONE);
+    let scales = (&ScaleFactors::new(2.0, 0.5), &ScaleFactors::ONE);
     (MhaCache::over(&device(Mode::Exact), geometry, 1, (2, 2), scales, planes), owner)
 }
 
@@ -117,7 +117,7 @@ fn memory_of_another_size_or_type_is_refused() {
     let (latent, _) = Loan::of(vec![0; 64]);
     let plane = |layout: &PlaneLayout| Ok(latent.checked(layout)?);
     let device = device(Mode::Fast);
-    let cache = MlaCache::over(&device, geometry(2).without_pad_block(), 2, 1, &PlaneScale::ONE, plane);
+    let cache = MlaCache::over(&device, geometry(2).without_pad_block(), 2, 1, &ScaleFactors::ONE, plane);
     assert!(matches!(cache, Err(CacheError::Device(DeviceError::PlaneMemory { .. }))));
 }
 

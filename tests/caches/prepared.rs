@@ -1,11 +1,11 @@
 //! Batches that are prepared once, and memory that is used again.
 
-use gaudi_kv::Generation;
 use gaudi_kv::attention::{AttentionError, AttentionScales, Batch, DecodeBatch, MhaAttention, MlaWorkspace};
 use gaudi_kv::attention::{AttentionOptions, MlaAttention, MlaShape};
-use gaudi_kv::cache::{CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
+use gaudi_kv::cache::{CacheError, CacheGeometry, MhaCache, MlaCache};
 use gaudi_kv::device::StorageDtype;
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
+use gaudi_kv::{Generation, ScaleFactors};
 use half::bf16;
 
 use crate::cases::{Mha, modelled};
@@ -62,7 +62,7 @@ impl Layers {
     fn new(geometry: CacheGeometry) -> Self {
         let device = Emulated::new(Generation::Gaudi2, Mode::Fast);
         let (one, options, scales) =
-            (&PlaneScale::ONE, AttentionOptions::new(0.25), AttentionScales::default());
+            (&ScaleFactors::ONE, AttentionOptions::new(0.25), AttentionScales::default());
         let weights = vec![bf16::ONE; 2 * 7 * 8];
         Self {
             device,

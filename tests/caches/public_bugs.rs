@@ -1,11 +1,11 @@
 //! Faults that other engines had with KV scales. Each test has scales that differ from 1 and from each other.
 
-use gaudi_kv::Generation;
 use gaudi_kv::attention::{AttentionScales, MlaAttention, MlaShape};
-use gaudi_kv::cache::{BlockCache, CacheGeometry, MhaCache, MlaCache, PlaneScale};
+use gaudi_kv::cache::{BlockCache, CacheGeometry, MhaCache, MlaCache};
 use gaudi_kv::device::StorageDtype;
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
-use gaudi_kv::scales::{CacheDtype, LayerReport, LayerScale, Numbers, Origin};
+use gaudi_kv::scales::{CacheDtype, LayerReport, LayerScale, Origin};
+use gaudi_kv::{Generation, HeadScales, ScaleFactors};
 use half::bf16;
 
 use crate::cases::{Mha, Scale, block_count, references};
@@ -20,9 +20,8 @@ const SHAPE: MlaShape =
 fn layer_scale(factor: f32) -> LayerScale {
     let scale = Scale::new(&[factor]);
     LayerScale {
-        checkpoint: Some(Numbers::One(factor)),
-        quant: Some(Numbers::One(scale.quant[0])),
-        dequant: Some(Numbers::One(scale.dequant[0])),
+        checkpoint: Some(HeadScales::One(factor)),
+        factors: Some(scale.plane()),
         origin: Origin::Loaded,
         tensor: None,
     }
@@ -31,7 +30,7 @@ fn layer_scale(factor: f32) -> LayerScale {
 /// A cache of an MLA layer by what an inspection says of the layer, with whatever it says of `v`.
 fn mla_cache_of(device: &Emulated, case: &Mla, report: &LayerReport) -> MlaCache<EmulatedPlane> {
     let geometry = CacheGeometry::new(block_count(&case.places()), case.block_size, case.dtype).unwrap();
-    let k = PlaneScale::from_layer(report.k.as_ref().unwrap()).unwrap();
+    let k = report.k.as_ref().unwrap().factors.clone().unwrap();
     // One parameter: there is no place for a value's scale.
     MlaCache::new(device, geometry, case.shape.kv_lora_rank, case.shape.qk_rope_head_dim, &k).unwrap()
 }
@@ -252,12 +251,12 @@ fn a_value_at_the_end_of_the_checkpoint_range_is_adjusted_once() {
     let quant = 240.0 / (0.054_687_5 * 448.0f32);
     let device = Emulated::new(Generation::Gaudi2, Mode::Exact);
     let geometry = CacheGeometry::new(1, 16, StorageDtype::Fp8).unwrap();
-    let read = |scale: PlaneScale| {
-        let mut cache = MhaCache::new(&device, geometry, 1, (1, 1), (&scale, &PlaneScale::ONE)).unwrap();
+    let read = |scale: ScaleFactors| {
+        let mut cache = MhaCache::new(&device, geometry, 1, (1, 1), (&scale, &ScaleFactors::ONE)).unwrap();
         cache.write(&device, &[bf16::from_f32(24.5)], &[bf16::ONE], &[0]).unwrap();
         cache.read(&device, &[0]).unwrap().0[0].to_f32()
     };
-    assert_eq!(read(PlaneScale::new(quant, 1.0 / quant)), 24.5);
+    assert_eq!(read(ScaleFactors::new(quant, 1.0 / quant)), 24.5);
     assert_eq!(read(Scale::new(&[0.054_687_5]).plane()), 13.125);
 }
 

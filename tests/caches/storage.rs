@@ -1,12 +1,12 @@
 //! Blocks, slots, and what is stored in them.
 
-use gaudi_kv::Generation;
-use gaudi_kv::cache::{BlockCache, CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
+use gaudi_kv::cache::{BlockCache, CacheError, CacheGeometry, MhaCache, MlaCache};
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
 use gaudi_kv::device::{
     Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel,
     StorageDtype,
 };
+use gaudi_kv::{Generation, ScaleFactors};
 use half::bf16;
 
 use crate::cases::Scale;
@@ -61,7 +61,7 @@ fn sizes_of_zero_and_sizes_that_overflow_are_refused() {
         Err(CacheError::Size { what: "num_blocks", value: 0 })
     ));
     let device = device(Generation::Gaudi2);
-    let scales = (&PlaneScale::ONE, &PlaneScale::ONE);
+    let scales = (&ScaleFactors::ONE, &ScaleFactors::ONE);
     for (blocks, heads, dims, blamed) in [
         (1, 0, (4, 4), "heads"),
         (1, 1, (0, 4), "dim"),
@@ -76,7 +76,7 @@ fn sizes_of_zero_and_sizes_that_overflow_are_refused() {
     }
     let geometry = CacheGeometry::new(1, 16, StorageDtype::Fp8).unwrap();
     for (rank, rope) in [(0, 4), (usize::MAX, 1)] {
-        let cache = MlaCache::new(&device, geometry, rank, rope, &PlaneScale::ONE);
+        let cache = MlaCache::new(&device, geometry, rank, rope, &ScaleFactors::ONE);
         assert!(matches!(cache, Err(CacheError::Size { what: "kv_lora_rank", .. })));
     }
     let geometry = CacheGeometry::new(1 << 40, 256, StorageDtype::Fp8).unwrap();
@@ -297,7 +297,7 @@ fn finite_values_beyond_the_range_saturate() {
         let device = device(generation);
         let geometry = CacheGeometry::new(1, 16, StorageDtype::Fp8).unwrap();
         let mut cache =
-            MhaCache::new(&device, geometry, 1, (4, 4), (&PlaneScale::ONE, &PlaneScale::ONE)).unwrap();
+            MhaCache::new(&device, geometry, 1, (4, 4), (&ScaleFactors::ONE, &ScaleFactors::ONE)).unwrap();
         let values = [241.0, -300.0, 1e4, -3e38].map(bf16::from_f32);
         cache.write(&device, &values, &values, &[0]).unwrap();
         let (read, _) = cache.read(&device, &[0]).unwrap();
@@ -316,7 +316,7 @@ fn a_sharing_layer_reads_through_the_owner_scale() {
     let device = device(Generation::Gaudi3);
     let scale = Scale::new(&[0.29]).plane();
     let geometry = CacheGeometry::new(1, 16, StorageDtype::Fp8).unwrap();
-    let mut cache = MhaCache::new(&device, geometry, 1, (1, 1), (&scale, &PlaneScale::ONE)).unwrap();
+    let mut cache = MhaCache::new(&device, geometry, 1, (1, 1), (&scale, &ScaleFactors::ONE)).unwrap();
     cache.write(&device, &[bf16::from_f32(5.0)], &[bf16::from_f32(5.0)], &[3]).unwrap();
     let bytes = cache.export_block(&device, 0).unwrap();
     assert_eq!(bytes.planes[0].bytes[3], 0x59);
@@ -328,10 +328,10 @@ fn a_sharing_layer_reads_through_the_owner_scale() {
 #[test]
 fn scales_that_do_not_fit_are_refused_by_an_fp8_cache_and_not_looked_at_by_another() {
     let device = device(Generation::Gaudi2);
-    let one = PlaneScale::ONE;
+    let one = ScaleFactors::ONE;
     // The last two are positive and finite as float32 but not as bfloat16.
     for bad in [f32::NAN, 0.0, -1.0, f32::INFINITY, 1e-45, f32::MAX] {
-        for scale in [PlaneScale::new(bad, 1.0), PlaneScale::new(1.0, bad)] {
+        for scale in [ScaleFactors::new(bad, 1.0), ScaleFactors::new(1.0, bad)] {
             for dtype in DTYPES {
                 let geometry = CacheGeometry::new(1, 16, dtype).unwrap();
                 for (plane, result) in [
@@ -438,7 +438,7 @@ impl Device for Scaleless {
 
 #[test]
 fn a_device_without_scales_cannot_have_an_fp8_cache() {
-    let one = PlaneScale::ONE;
+    let one = ScaleFactors::ONE;
     for dtype in DTYPES {
         let geometry = CacheGeometry::new(1, 128, dtype).unwrap();
         let errors = [

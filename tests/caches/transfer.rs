@@ -1,9 +1,9 @@
 //! Blocks that are copied, swapped out and moved, and the ones that are refused.
 
-use gaudi_kv::Generation;
-use gaudi_kv::cache::{BlockCache, BlockImage, CacheError, CacheGeometry, MhaCache, MlaCache, PlaneScale};
+use gaudi_kv::cache::{BlockCache, BlockImage, CacheError, CacheGeometry, MhaCache, MlaCache};
 use gaudi_kv::device::StorageDtype;
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
+use gaudi_kv::{Generation, ScaleFactors};
 
 use crate::cases::Scale;
 use crate::numbers::Random;
@@ -273,12 +273,12 @@ fn a_reload_with_other_scales_changes_the_fingerprint_and_an_equal_one_does_not(
     let bf16 = |k: &[f32]| mha(generation, StorageDtype::Bf16, k, &[0.5]).fingerprint();
     assert_eq!(bf16(&[0.02]), bf16(&[0.04]));
     // Only one of the two multipliers differs.
-    let of = |scale: PlaneScale| {
+    let of = |scale: ScaleFactors| {
         let geometry = geometry(StorageDtype::Fp8);
         MlaCache::new(&device(generation), geometry, 6, 2, &scale).unwrap().fingerprint()
     };
-    assert_ne!(of(PlaneScale::new(2.0, 0.5)), of(PlaneScale::new(2.0, 0.25)));
-    assert_ne!(of(PlaneScale::new(2.0, 0.5)), of(PlaneScale::new(4.0, 0.5)));
+    assert_ne!(of(ScaleFactors::new(2.0, 0.5)), of(ScaleFactors::new(2.0, 0.25)));
+    assert_ne!(of(ScaleFactors::new(2.0, 0.5)), of(ScaleFactors::new(4.0, 0.5)));
 }
 
 #[test]

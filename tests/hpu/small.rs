@@ -1,12 +1,12 @@
 //! A little of everything that a device does, for runs in which something goes wrong.
 
-use gaudi_kv::Generation;
 use gaudi_kv::device::emulated::{Emulated, Mode};
 use gaudi_kv::device::hpu::{Hpu, HpuError, HpuOptions};
 use gaudi_kv::device::{
     DecodeKernel, DecodeSequence, Device, DeviceError, HeadScales, Modifiers, PlaneLayout, ProjectKernel,
     QueryScale, StorageDtype, Values,
 };
+use gaudi_kv::{Generation, ScaleFactors};
 use half::bf16;
 
 const LAYOUT: PlaneLayout = PlaneLayout {
@@ -52,7 +52,7 @@ pub fn everything<D: Device>(device: &D) -> Result<Vec<u32>, DeviceError> {
         key_dequant: &dequant,
         values: Values::KeyPrefix { dim: 3 },
         query_scale: &QueryScale::Dynamic,
-        prob: (1.0, 1.0),
+        prob: ScaleFactors::from_quant(1.0),
         modifiers,
         sequences: &[DecodeSequence { first_token: 0, tokens: 1, context_tokens: 20, first_block: 0 }],
         blocks: &[2, 1],

@@ -1,11 +1,11 @@
 //! Attention with every option, through C and through the Rust library.
 
 use half::bf16;
-use kv::Generation;
 use kv::attention::{AttentionOptions, AttentionScales, Batch, MhaAttention, MlaAttention, MlaShape};
-use kv::cache::{CacheGeometry, MhaCache, MlaCache, PlaneScale};
+use kv::cache::{CacheGeometry, MhaCache, MlaCache};
 use kv::device::emulated::{Emulated, Mode};
 use kv::device::{HeadScales, StorageDtype};
+use kv::{Generation, ScaleFactors};
 
 use crate::compiler::{Program, succeed};
 
@@ -35,9 +35,9 @@ fn slots() -> Vec<i64> {
 
 const BATCH: Batch<'_> = Batch { query_start_loc: &[0, 2, 3], seq_lens: &LENS, block_table: &TABLE };
 
-fn per_head(quant: &[f32]) -> PlaneScale {
+fn per_head(quant: &[f32]) -> ScaleFactors {
     let dequant = quant.iter().map(|quant| 1.0 / quant).collect();
-    PlaneScale::from_heads(HeadScales::PerHead(quant.to_vec()), HeadScales::PerHead(dequant))
+    ScaleFactors { quant: HeadScales::PerHead(quant.to_vec()), dequant: HeadScales::PerHead(dequant) }
 }
 
 fn mha(device: &Emulated, geometry: CacheGeometry, numbers: &mut Numbers) -> Vec<f32> {
@@ -72,7 +72,7 @@ fn mla(device: &Emulated, geometry: CacheGeometry, numbers: &mut Numbers) -> Vec
         qk_rope_head_dim: 8,
         v_head_dim: 24,
     };
-    let k_scale = PlaneScale::new(50.0, 1.0 / 50.0);
+    let k_scale = ScaleFactors::new(50.0, 1.0 / 50.0);
     let mut cache = MlaCache::new(device, geometry, 64, 8, &k_scale).unwrap();
     let (slots, tokens) = (slots(), LENS[0] + LENS[1]);
     let (kv_c, k_pe) = (numbers.next(tokens * 64), numbers.next(tokens * 8));

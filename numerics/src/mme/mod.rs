@@ -25,7 +25,7 @@ pub use error::MmeError;
 pub use gemm::{Gemm, Product};
 pub use matrix::{Elements, Matrix, MatrixMut, Right};
 pub use memory::emptied;
-pub use output::{Scale, scaled_bf16, scaled_fp8};
+pub use output::{scaled_bf16, scaled_fp8};
 
 use crate::Generation;
 use crate::fp8::{Format, InfNan, Layout};

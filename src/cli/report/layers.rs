@@ -1,6 +1,7 @@
 //! The tables of a report: the scales of every layer, unused tensors, offending weights.
 
-use gaudi_kv::scales::{Inspection, LayerReport, LayerScale, Numbers, Origin, WeightScan};
+use gaudi_kv::HeadScales;
+use gaudi_kv::scales::{Inspection, LayerReport, LayerScale, Origin, WeightScan};
 use maud::{Markup, html};
 
 use super::page::{folded, scrolling};
@@ -71,8 +72,8 @@ fn cells(scale: Option<&LayerScale>, layer: &LayerReport) -> Markup {
     html! {
         @if let Some(scale) = scale {
             (number(scale.checkpoint.as_ref()))
-            (number(scale.quant.as_ref()))
-            (number(scale.dequant.as_ref()))
+            (number(scale.quant()))
+            (number(scale.dequant()))
             td class=[(scale.origin == Origin::Defaulted).then_some("defaulted")] { (origin(scale.origin)) }
             td class="tensor" { @if let Some(tensor) = &scale.tensor { (printable(tensor)) } }
         } @else {
@@ -84,11 +85,11 @@ fn cells(scale: Option<&LayerScale>, layer: &LayerReport) -> Markup {
 }
 
 /// All digits of one number; the range of a per-head scale, shortened.
-fn number(numbers: Option<&Numbers>) -> Markup {
+fn number(numbers: Option<&HeadScales>) -> Markup {
     const DIGITS: usize = 5;
     let text = match numbers {
         None => "-".to_owned(),
-        Some(Numbers::One(one)) => one.to_string(),
+        Some(HeadScales::One(one)) => one.to_string(),
         Some(per_head) => match range(per_head) {
             Some((least, most)) if least != most => {
                 format!("{} .. {}", significant(least, DIGITS), significant(most, DIGITS))

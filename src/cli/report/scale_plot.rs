@@ -1,6 +1,7 @@
 //! The scales over the layers: a panel for each of k, v, q and prob, on one logarithmic axis.
 
-use gaudi_kv::scales::{CacheDtype, Inspection, LayerReport, LayerScale, Numbers, Origin};
+use gaudi_kv::HeadScales;
+use gaudi_kv::scales::{CacheDtype, Inspection, LayerReport, LayerScale, Origin};
 use maud::{Markup, html};
 
 use super::axes::{LayerAxis, LogAxis, grid, layer_labels, px};
@@ -30,8 +31,8 @@ struct Series<'a> {
 /// The two values of a scale that are drawn.
 const KINDS: [&str; 2] = ["checkpoint", "dequant"];
 
-fn value<'a>(scale: &'a LayerScale, kind: &str) -> Option<&'a Numbers> {
-    if kind == "dequant" { scale.dequant.as_ref() } else { scale.checkpoint.as_ref() }
+fn value<'a>(scale: &'a LayerScale, kind: &str) -> Option<&'a HeadScales> {
+    if kind == "dequant" { scale.dequant() } else { scale.checkpoint.as_ref() }
 }
 
 /// The figure, or a sentence where there is nothing to draw.
@@ -116,9 +117,7 @@ impl Series<'_> {
     }
 
     fn has_per_head(&self) -> bool {
-        self.layers
-            .iter()
-            .any(|(_, s)| matches!(s.and_then(|s| s.dequant.as_ref()), Some(Numbers::PerHead(_))))
+        self.layers.iter().any(|(_, s)| s.and_then(|s| s.dequant()).is_some_and(HeadScales::is_per_head))
     }
 }
 
@@ -229,7 +228,7 @@ fn mark(
     html! {
         g class={ "point " (kind) } {
             title { (tooltip(name, layer, scale, kind, numbers)) }
-            @if matches!(numbers, Numbers::PerHead(_)) {
+            @if numbers.is_per_head() {
                 (range_mark(x, axis.at(most), axis.at(least), radius * 0.8))
             }
             (shape(shape_of(name), x, axis.at(median), radius))
@@ -237,7 +236,7 @@ fn mark(
     }
 }
 
-fn tooltip(name: &str, layer: &LayerReport, scale: &LayerScale, kind: &str, numbers: &Numbers) -> String {
+fn tooltip(name: &str, layer: &LayerReport, scale: &LayerScale, kind: &str, numbers: &HeadScales) -> String {
     let numbers: Vec<String> = numbers.as_slice().iter().map(ToString::to_string).collect();
     let heads = if numbers.len() > 1 { format!(" ({} heads)", numbers.len()) } else { String::new() };
     let tensor = scale.tensor.as_ref().map_or_else(String::new, |tensor| format!(", {}", printable(tensor)));
@@ -251,7 +250,7 @@ fn tooltip(name: &str, layer: &LayerReport, scale: &LayerScale, kind: &str, numb
 }
 
 /// The median head: a value that some head has.
-fn middle(numbers: &Numbers) -> Option<f32> {
+fn middle(numbers: &HeadScales) -> Option<f32> {
     let mut usable: Vec<f32> = numbers.as_slice().iter().copied().filter(|x| *x > 0.0).collect();
     usable.sort_by(f32::total_cmp);
     usable.get(usable.len() / 2).copied()

@@ -1,5 +1,6 @@
 //! Attention of one sequence and one KV head: two products with a softmax between them.
 
+use crate::ScaleFactors;
 use half::bf16;
 
 use super::head_rows::HeadRows;
@@ -38,7 +39,7 @@ pub(super) struct Attend<'a> {
     pub(super) key: Side<'a>,
     pub(super) value: Side<'a>,
     /// `quant` and `dequant` of the probabilities; `None` where they are bfloat16.
-    pub(super) prob: Option<(f32, f32)>,
+    pub(super) prob: Option<ScaleFactors<f32>>,
     pub(super) modifiers: &'a Modifiers<'a>,
 }
 
@@ -108,7 +109,7 @@ impl Attend<'_> {
         let dim = self.value.rows.dim;
         accumulators.resize(rows * dim, 0.0);
         let (prob, dequant) = match self.prob {
-            Some((quant, dequant)) => {
+            Some(ScaleFactors { quant, dequant }) => {
                 prob_codes.resize(scores.len(), 0);
                 Quantizer::new(Encoder::kv_cache(generation), quant)?.quant_f32(scores, prob_codes)?;
                 (Elements::Fp8(prob_codes, Format::kv_cache(generation)), dequant)

@@ -140,8 +140,14 @@ impl Emulated {
             tokens: kernel.q.len() / (kernel.num_heads * kernel.dim),
             context_tokens: kernel.k.len() / (kernel.num_kv_heads * kernel.dim),
             query_scale: kernel.fp8.map(|f| f.query_scale),
-            key: Side { rows: k.head(kv_head), dequant: kernel.fp8.map_or(1.0, |f| f.key.1.of(kv_head)) },
-            value: Side { rows: v.head(kv_head), dequant: kernel.fp8.map_or(1.0, |f| f.value.1.of(kv_head)) },
+            key: Side {
+                rows: k.head(kv_head),
+                dequant: kernel.fp8.map_or(1.0, |f| f.key.dequant.of(kv_head)),
+            },
+            value: Side {
+                rows: v.head(kv_head),
+                dequant: kernel.fp8.map_or(1.0, |f| f.value.dequant.of(kv_head)),
+            },
             prob: kernel.fp8.map(|f| f.prob),
             modifiers: &kernel.modifiers,
         };
@@ -233,8 +239,8 @@ impl Device for Emulated {
         let quantized = |values, dim, scales: Option<&HeadScales>| {
             QuantizedRows::new(self.generation, values, kernel.num_kv_heads, dim, scales)
         };
-        let k = quantized(kernel.k, kernel.dim, kernel.fp8.map(|f| f.key.0))?;
-        let v = quantized(kernel.v, kernel.value_dim, kernel.fp8.map(|f| f.value.0))?;
+        let k = quantized(kernel.k, kernel.dim, kernel.fp8.map(|f| &f.key.quant))?;
+        let v = quantized(kernel.v, kernel.value_dim, kernel.fp8.map(|f| &f.value.quant))?;
         match self.mode {
             Mode::Exact => self.prefill_by_products(kernel, &k, &v, out),
             Mode::Fast => self.fast().prefill(self.generation, kernel, (k.elements(), v.elements()), out),

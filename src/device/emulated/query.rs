@@ -2,10 +2,10 @@
 
 use half::bf16;
 
-use crate::Generation;
 use crate::device::{DeviceError, QueryScale};
 use crate::fp8::{Format, Quantizer, amax_bf16};
 use crate::mme::{Elements, Matrix, MmeError};
+use crate::{Generation, ScaleFactors};
 
 /// Rows of a query, quantized where the first product is FP8, and what multiplies each row of the product.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl QueryRows {
         let Some(scale) = scale else { return Ok(()) };
         codes.resize(values.len(), 0);
         match scale {
-            QueryScale::Static { quant, dequant } => {
+            QueryScale::Static(ScaleFactors { quant, dequant }) => {
                 Quantizer::kv_cache(generation, quant.of(kv_head))?.quant_bf16(values, codes)?;
                 dequants.fill(dequant.of(kv_head));
             }

@@ -11,12 +11,12 @@ use super::engine::Operand;
 use super::graph::attend::Attend;
 use super::kernels::Mover;
 use super::plane::HpuPlane;
-use crate::Generation;
 use crate::device::emulated::quant_by_amax;
 use crate::device::{
     DecodeKernel, DeviceError, HeadScales, Modifiers, PlaneLayout, PrefillKernel, QueryScale, StorageDtype,
     Values,
 };
+use crate::{Generation, ScaleFactors};
 
 /// Tokens of a block of the planes that a prefill's keys and values are put into.
 const PREFILL_BLOCK_TOKENS: usize = 128;
@@ -34,7 +34,7 @@ pub(super) struct Attention<'a> {
     pub(super) value_dequant: &'a HeadScales,
     /// `None` where the products are bfloat16.
     pub(super) query_scale: Option<&'a QueryScale>,
-    pub(super) prob: (f32, f32),
+    pub(super) prob: ScaleFactors<f32>,
     pub(super) modifiers: Modifiers<'a>,
 }
 
@@ -84,10 +84,10 @@ impl Attention<'_> {
         if self.query_scale.is_none() {
             return Ok(());
         }
-        if let Some(QueryScale::Static { quant, .. }) = self.query_scale {
+        if let Some(QueryScale::Static(ScaleFactors { quant, .. })) = self.query_scale {
             check_scales(generation, self.heads(), quant)?;
         }
-        check_scales(generation, 1, &HeadScales::One(self.prob.0))
+        check_scales(generation, 1, &HeadScales::One(self.prob.quant))
     }
 
     /// Runs tiles and puts their rows where they belong.
@@ -150,8 +150,8 @@ impl Attention<'_> {
             let (quant, dequant) = self.query_multipliers(caches.generation, scale, &q, rows);
             operands.push(("q_quant", f32_bytes(quant)));
             operands.push(("q_dequant", f32_bytes(dequant)));
-            operands.push(("prob_quant", f32_bytes([self.prob.0])));
-            operands.push(("prob_dequant", f32_bytes([self.prob.1])));
+            operands.push(("prob_quant", f32_bytes([self.prob.quant])));
+            operands.push(("prob_dequant", f32_bytes([self.prob.dequant])));
         }
         operands.push(("q", bf16_bytes(q)));
         if let Some((_, plane)) = self.value {
@@ -200,7 +200,7 @@ impl Attention<'_> {
         rows: usize,
     ) -> (Vec<f32>, Vec<f32>) {
         let pairs = q.chunks_exact(self.key_layout.dim).enumerate().map(|(number, row)| match scale {
-            QueryScale::Static { quant, dequant } => {
+            QueryScale::Static(ScaleFactors { quant, dequant }) => {
                 let head = number / rows % self.heads();
                 (quant.of(head), dequant.of(head))
             }
@@ -345,23 +345,22 @@ pub(super) fn prefill(
         dtype,
     };
     let (key_layout, value_layout) = (layout(kernel.dim), layout(kernel.value_dim));
-    let one = HeadScales::One(1.0);
-    let ((key_quant, key_dequant), (value_quant, value_dequant)) =
-        kernel.fp8.map_or(((&one, &one), (&one, &one)), |fp8| (fp8.key, fp8.value));
+    let one = ScaleFactors::ONE;
+    let (key_scale, value_scale) = kernel.fp8.map_or((&one, &one), |fp8| (fp8.key, fp8.value));
     let (keys_scratch, values_scratch) = scratch;
-    let key = keys_scratch.plane(caches, &key_layout, kernel.k, key_quant)?;
-    let value = values_scratch.plane(caches, &value_layout, kernel.v, value_quant)?;
+    let key = keys_scratch.plane(caches, &key_layout, kernel.k, &key_scale.quant)?;
+    let value = values_scratch.plane(caches, &value_layout, kernel.v, &value_scale.quant)?;
     let attention = Attention {
         q: kernel.q,
         num_heads: kernel.num_heads,
         key_layout,
         key,
-        key_dequant,
+        key_dequant: &key_scale.dequant,
         value: Some((value_layout, value)),
         value_dim: kernel.value_dim,
-        value_dequant,
+        value_dequant: &value_scale.dequant,
         query_scale: kernel.fp8.map(|fp8| fp8.query_scale),
-        prob: kernel.fp8.map_or((1.0, 1.0), |fp8| fp8.prob),
+        prob: kernel.fp8.map_or(ScaleFactors::from_quant(1.0), |fp8| fp8.prob),
         modifiers: kernel.modifiers,
     };
     let blocks: Vec<usize> = (0..blocks).collect();

@@ -38,9 +38,9 @@ use task::{Attention, Task};
 
 use super::EmulatedPlane;
 use super::threads::Threads;
-use crate::Generation;
-use crate::device::{DecodeKernel, DeviceError, HeadScales, PrefillKernel, StorageDtype, Values};
+use crate::device::{DecodeKernel, DeviceError, PrefillKernel, StorageDtype, Values};
 use crate::fp8::Format;
+use crate::{Generation, ScaleFactors};
 
 /// Query rows of a task at most.
 const TASK_ROWS: usize = 128;
@@ -171,7 +171,7 @@ impl Runner {
         (k, v): (Elements<'_>, Elements<'_>),
         out: &mut [f32],
     ) -> Result<(), DeviceError> {
-        static ONE: HeadScales = HeadScales::One(1.0);
+        static ONE: ScaleFactors = ScaleFactors::ONE;
         let attention = Attention {
             generation,
             table: table(generation),
@@ -182,8 +182,8 @@ impl Runner {
             context_tokens: kernel.k.len() / (kernel.num_kv_heads * kernel.dim),
             key: Rows::of_tensor(k, kernel.num_kv_heads, kernel.dim),
             value: Rows::of_tensor(v, kernel.num_kv_heads, kernel.value_dim),
-            key_dequant: kernel.fp8.map_or(&ONE, |fp8| fp8.key.1),
-            value_dequant: kernel.fp8.map_or(&ONE, |fp8| fp8.value.1),
+            key_dequant: &kernel.fp8.map_or(&ONE, |fp8| fp8.key).dequant,
+            value_dequant: &kernel.fp8.map_or(&ONE, |fp8| fp8.value).dequant,
             fp8: kernel.fp8.map(|fp8| (fp8.query_scale, fp8.prob)),
             modifiers: &kernel.modifiers,
         };

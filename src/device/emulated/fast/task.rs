@@ -12,10 +12,10 @@ use super::project::to_cells;
 use super::rows::{PackBuffers, Rows, Side};
 use super::softmax::{ProbType, ScoreRow, softmax};
 use super::workspace::{Workspace, take};
-use crate::Generation;
 use crate::device::emulated::query::quantize_by_amax;
 use crate::device::{DeviceError, HeadScales, Modifiers, QueryScale};
 use crate::fp8::{Format, Quantizer};
+use crate::{Generation, ScaleFactors};
 
 /// Attention of one sequence: what its tasks share.
 pub(super) struct Attention<'k> {
@@ -34,7 +34,7 @@ pub(super) struct Attention<'k> {
     pub(super) key_dequant: &'k HeadScales,
     pub(super) value_dequant: &'k HeadScales,
     /// Where the products are FP8: how the query is quantized, and `quant` and `dequant` of the probabilities.
-    pub(super) fp8: Option<(&'k QueryScale, (f32, f32))>,
+    pub(super) fp8: Option<(&'k QueryScale, ScaleFactors<f32>)>,
     pub(super) modifiers: &'k Modifiers<'k>,
 }
 
@@ -121,7 +121,7 @@ impl Task<'_> {
         let dequants = dequant.chunks_exact_mut(self.rows.len());
         for ((head, (query, codes)), to) in self.heads.clone().zip(pieces).zip(dequants) {
             match query_scale {
-                QueryScale::Static { quant, dequant } => {
+                QueryScale::Static(ScaleFactors { quant, dequant }) => {
                     Quantizer::kv_cache(attention.generation, quant.of(head))?.quant_bf16(query, codes)?;
                     to.fill(dequant.of(head));
                 }
@@ -184,7 +184,7 @@ impl Task<'_> {
         let scratch = take(&mut workspace.scratch, span / 16, Line::ZERO);
         let sums = take(&mut workspace.sums, heads * rows, 0.0);
         let (prob, prob_dequant) = match self.attention.fp8 {
-            Some((_, (quant, dequant))) => {
+            Some((_, ScaleFactors { quant, dequant })) => {
                 (ProbType::Fp8 { quant, max: Format::kv_cache(generation).max_value() }, dequant)
             }
             None => (ProbType::Bf16, 1.0),

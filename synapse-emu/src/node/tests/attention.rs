@@ -1,6 +1,7 @@
 //! Attention as a graph of nodes gives the bits of the emulated device: what a backend builds from these nodes can be
 //! compared with it.
 
+use gaudi_kv::ScaleFactors;
 use gaudi_kv::device::emulated::{Emulated, Mode};
 use gaudi_kv::device::{
     DecodeKernel, DecodeSequence, Device, HeadScales, Modifiers, PlaneLayout, QueryScale, StorageDtype,
@@ -31,7 +32,7 @@ struct Case {
     query: QueryScale,
     key: [HeadScales; 2],
     value: [HeadScales; 2],
-    prob: (f32, f32),
+    prob: ScaleFactors<f32>,
     softmax_scale: f32,
     cap: Option<f32>,
     slopes: Option<Vec<f32>>,
@@ -46,10 +47,10 @@ impl Case {
         let one = || [HeadScales::One(quant), HeadScales::One(dequant)];
         Self {
             dtype,
-            query: QueryScale::Static { quant: HeadScales::One(12.5), dequant: HeadScales::One(0.08) },
+            query: QueryScale::Static(ScaleFactors::new(12.5, 0.08)),
             key: one(),
             value: one(),
-            prob: (240.0, 1.0 / 240.0),
+            prob: ScaleFactors::from_quant(240.0),
             softmax_scale: 0.204_124,
             cap: None,
             slopes: None,
@@ -203,7 +204,7 @@ impl Graph {
             _ if case.dtype == StorageDtype::Bf16 => {
                 return (q.clone(), Tensor::f32(&[1, ROWS, KV_HEADS], &[1.0; ROWS * KV_HEADS]));
             }
-            QueryScale::Static { quant, dequant } => (per_head(quant, 2), per_head(dequant, 2)),
+            QueryScale::Static(ScaleFactors { quant, dequant }) => (per_head(quant, 2), per_head(dequant, 2)),
             QueryScale::Dynamic => {
                 let negative = self.cast("neg_fwd_bf16", q, Bf16);
                 let magnitude = self.node("max_fwd_bf16", &[q, &negative], (Bf16, &q.spec.sizes), &[]);
@@ -289,8 +290,13 @@ impl Graph {
         let (p, prob_dequant) = match case.dtype {
             StorageDtype::Bf16 => (self.cast("cast_f32_to_bf16", &p, Bf16), number(1.0)),
             _ => (
-                self.node("convert_to_fp8_f32", &[&p, &number(case.prob.0)], (Fp8_143, &p.spec.sizes), &[]),
-                number(case.prob.1),
+                self.node(
+                    "convert_to_fp8_f32",
+                    &[&p, &number(case.prob.quant)],
+                    (Fp8_143, &p.spec.sizes),
+                    &[],
+                ),
+                number(case.prob.dequant),
             ),
         };
         let acc = self.node("batch_gemm", &[&p, value], (F32, &[DIM, ROWS, KV_HEADS]), &[0, 0]);
@@ -359,10 +365,13 @@ fn fp8_with_one_scale_each() {
 fn fp8_with_scales_of_each_head() {
     let heads = |a, b| HeadScales::PerHead(vec![a, b]);
     compare(&Case {
-        query: QueryScale::Static { quant: heads(30.0, 11.0), dequant: heads(1.0 / 30.0, 1.0 / 11.0) },
+        query: QueryScale::Static(ScaleFactors {
+            quant: heads(30.0, 11.0),
+            dequant: heads(1.0 / 30.0, 1.0 / 11.0),
+        }),
         key: [heads(17.0, 40.0), heads(1.0 / 17.0, 1.0 / 40.0)],
         value: [heads(33.0, 9.0), heads(1.0 / 33.0, 1.0 / 9.0)],
-        prob: (100.0, 0.01),
+        prob: ScaleFactors::from_quant(100.0),
         ..Case::plain(StorageDtype::Fp8)
     });
 }

@@ -1,7 +1,8 @@
 //! Scaled dot-product attention in one node.
 
+use gaudi_kv::ScaleFactors;
 use gaudi_kv::device::emulated::{Emulated, Mode};
-use gaudi_kv::device::{Device, Fp8Prefill, HeadScales, Modifiers, PrefillKernel, QueryScale};
+use gaudi_kv::device::{Device, Fp8Prefill, Modifiers, PrefillKernel, QueryScale};
 use gaudi_numerics::Generation;
 use half::bf16;
 
@@ -62,16 +63,10 @@ fn causal_attention_is_the_devices_prefill() {
         sliding_window: None,
         sinks: None,
     };
-    let one = HeadScales::One;
-    let query_scale = QueryScale::Static { quant: one(20.0), dequant: one(0.05) };
-    let scales = [(one(30.0), one(1.0 / 30.0)), (one(25.0), one(0.04))];
-    let prob = (200.0, 0.005);
-    let fp8 = Fp8Prefill {
-        query_scale: &query_scale,
-        key: (&scales[0].0, &scales[0].1),
-        value: (&scales[1].0, &scales[1].1),
-        prob,
-    };
+    let query_scale = QueryScale::Static(ScaleFactors::new(20.0, 0.05));
+    let scales = [ScaleFactors::new(30.0, 1.0 / 30.0), ScaleFactors::new(25.0, 0.04)];
+    let prob = ScaleFactors { quant: 200.0, dequant: 0.005 };
+    let fp8 = Fp8Prefill { query_scale: &query_scale, key: &scales[0], value: &scales[1], prob };
     for generation in Generation::ALL {
         let machine = machine(generation);
         for fp8 in [None, Some(fp8)] {

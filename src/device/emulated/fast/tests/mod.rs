@@ -12,7 +12,6 @@ use proptest::prelude::*;
 
 use super::Runner;
 use super::arch::{Backend, Operation, Work};
-use crate::Generation;
 use crate::device::emulated::threads::Threads;
 use crate::device::emulated::{Emulated, Mode};
 use crate::device::{
@@ -20,6 +19,7 @@ use crate::device::{
     Values,
 };
 use crate::fp8::Encoder;
+use crate::{Generation, ScaleFactors};
 
 /// A small generator of repeatable numbers.
 struct Numbers(u64);
@@ -164,7 +164,7 @@ impl Case {
         let query_scale = if self.dynamic {
             QueryScale::Dynamic
         } else {
-            QueryScale::Static { quant: scales(4.0), dequant: inverse(&scales(4.0)) }
+            QueryScale::Static(ScaleFactors { quant: scales(4.0), dequant: inverse(&scales(4.0)) })
         };
         let slopes: Vec<f32> = (0..num_heads).map(|h| 0.5f32.powi(h as i32 % 8)).collect();
         let sinks: Vec<f32> = (0..num_heads).map(|h| h as f32 / 4.0 - 1.0).collect();
@@ -179,7 +179,7 @@ impl Case {
                 None => Values::KeyPrefix { dim: self.prefix },
             },
             query_scale: &query_scale,
-            prob: (8.0, 0.125),
+            prob: ScaleFactors::from_quant(8.0),
             modifiers: Modifiers {
                 softmax_scale: 0.125,
                 logits_soft_cap: self.cap,

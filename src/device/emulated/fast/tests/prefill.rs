@@ -4,11 +4,11 @@ use half::bf16;
 use proptest::prelude::*;
 
 use super::{Backend, EXACT_SCORES, FLOAT_SCORES, Numbers, Runner};
-use crate::Generation;
 use crate::device::emulated::head_rows::QuantizedRows;
 use crate::device::emulated::threads::Threads;
 use crate::device::emulated::{Emulated, Mode};
 use crate::device::{Fp8Prefill, HeadScales, Modifiers, PrefillKernel, QueryScale};
+use crate::{Generation, ScaleFactors};
 
 #[derive(Debug, Clone)]
 struct Case {
@@ -150,8 +150,8 @@ impl Case {
         let quantized = |values, dim, scales: Option<&HeadScales>| {
             QuantizedRows::new(generation, values, self.kv_heads, dim, scales).unwrap()
         };
-        let k = quantized(kernel.k, self.dim, fp8.map(|f| f.key.0));
-        let v = quantized(kernel.v, self.value_dim, fp8.map(|f| f.value.0));
+        let k = quantized(kernel.k, self.dim, fp8.map(|f| &f.key.quant));
+        let v = quantized(kernel.v, self.value_dim, fp8.map(|f| &f.value.quant));
         let all = Backend::available().into_iter();
         all.flat_map(|backend| [Threads::Pool, Threads::Calling].map(|threads| Runner { backend, threads }))
             .map(|runner| {
@@ -189,19 +189,16 @@ impl Case {
         let scales = |base: f32| {
             HeadScales::PerHead((0..self.kv_heads).map(|head| base * (1 << head) as f32).collect())
         };
-        let (key, value) = ((scales(2.0), scales(0.5)), (scales(0.5), scales(2.0)));
-        let fp8 = Fp8Prefill {
-            query_scale,
-            key: (&key.0, &key.1),
-            value: (&value.0, &value.1),
-            prob: (8.0, 0.125),
-        };
+        let key = ScaleFactors { quant: scales(2.0), dequant: scales(0.5) };
+        let value = ScaleFactors { quant: scales(0.5), dequant: scales(2.0) };
+        let fp8 = Fp8Prefill { query_scale, key: &key, value: &value, prob: ScaleFactors::from_quant(8.0) };
         let operands = self.operands();
         let kernel = self.kernel(&operands, Some(fp8));
         let rows = |values, dim, quant| {
             QuantizedRows::new(generation, values, self.kv_heads, dim, Some(quant)).unwrap()
         };
-        let (k, v) = (rows(kernel.k, self.dim, fp8.key.0), rows(kernel.v, self.value_dim, fp8.value.0));
+        let (k, v) =
+            (rows(kernel.k, self.dim, &fp8.key.quant), rows(kernel.v, self.value_dim, &fp8.value.quant));
         let mut expected = vec![f32::NAN; self.queries * self.heads() * self.value_dim];
         let device = Emulated::new(generation, Mode::Fast);
         device.prefill_by_products(&kernel, &k, &v, &mut expected).unwrap();
@@ -240,8 +237,7 @@ fn normal_numbers_agree_to_a_few_roundings() {
 #[test]
 fn fp8_agrees_with_products() {
     for generation in Generation::ALL {
-        let one = HeadScales::One(1.0);
-        let fixed = QueryScale::Static { quant: one.clone(), dequant: one };
+        let fixed = QueryScale::Static(ScaleFactors::ONE);
         let case = Case { queries: 100, keys: 130, ..Case::default() };
         case.check_fp8(generation, &fixed, EXACT_SCORES);
         Case { integers: false, ..case }.check_fp8(generation, &QueryScale::Dynamic, FLOAT_SCORES);
