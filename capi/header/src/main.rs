@@ -1,6 +1,6 @@
-//! Writes `include/gaudi_kv.h` anew.
+//! Writes `capi/include/gaudi_kv.h` anew from the sources of the C interface.
 //!
-//! `cargo run -p gaudi-kv-c --features cbindgen --bin c-header -- [--check]`
+//! `cargo run -p gaudi-kv-c-header -- [--check]`
 //!
 //! `--check` writes nothing and compares. It ends with 0 where all is well, 1 where `--check` found a difference, 2
 //! where the header cannot be made.
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 
 /// Makes the header, and writes or compares it; false where it differs.
 fn run(is_check: bool) -> Result<bool, String> {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let package = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let config = cbindgen::Config::from_file(package.join("cbindgen.toml"))?;
     let builder = SOURCES.iter().fold(cbindgen::Builder::new().with_config(config), |builder, name| {
         builder.with_src(package.join("src").join(name).with_extension("rs"))

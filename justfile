@@ -1,0 +1,86 @@
+# What people do here, by name; `.ci/run` and the public workflow run these recipes. `just` is `rust-just` on PyPI.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+# The Python environment with vLLM, see `just vllm`.
+vllm := justfile_directory() / "target/vllm/bin"
+
+# The emulated library, as `just test` builds it.
+emulator := justfile_directory() / "target/debug/deps/libSynapse.so"
+
+# These recipes.
+help:
+    @just --list --unsorted
+
+# All tests of Rust and C.
+test *ARGS:
+    cargo test --workspace {{ARGS}}
+
+# Format, clippy and docs.
+lint:
+    cargo fmt --all --check
+    # Default features need no run of their own: with all features the same code is compiled, and the generators'.
+    cargo clippy --workspace --all-targets --all-features -- -D warnings
+    cargo clippy --workspace --all-targets --no-default-features -- -D warnings
+    cargo clippy -p gaudi-kv --no-default-features --features cli -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features --document-private-items
+
+# Who imports whom, circles, lengths, doc comments; prints what it finds.
+architecture:
+    cargo test -p gaudi-kv-architecture -- --nocapture
+
+# Bans, licences and sources of dependencies; needs cargo-deny.
+deny:
+    cargo deny --workspace --all-features check --hide-inclusion-graph bans licenses sources
+
+# Whether generated files are current: expected reports, bindings, the C header.
+generated:
+    python3 tests/oracle/expected_inspect.py --check
+    cargo run --quiet -p habana-sys --features bindgen --bin generate -- --check
+    cargo test -p habana-sys --features bindgen --test generator
+    cargo run --quiet -p gaudi-kv-c-header -- --check
+
+# A bench of any package by its name: attention, convert, inspect, fp8, mme, gemm, abi.
+bench NAME *ARGS:
+    cargo bench --workspace --bench {{NAME}} {{ARGS}}
+
+# The tests for people with a card, over the emulated library instead of one.
+emulated-hardware:
+    for device in gaudi2 gaudi3; do \
+        GAUDI_KV_SYNAPSE={{emulator}} SYNAPSE_EMU_DEVICE=$device cargo test --workspace --test hardware -- --ignored; \
+    done
+
+# The tests for people with a card.
+hardware:
+    cargo test --test hardware -- --ignored --nocapture
+
+# Each call failing in turn under valgrind; C programs under it and the thread sanitizer.
+sanitizers:
+    cargo test --workspace --test hpu -- --ignored valgrind
+    cargo test --workspace --test programs -- --ignored
+
+# The long runs: every float32, 100,000 damaged folders.
+long:
+    cargo test --release -p gaudi-numerics -- --ignored every
+    cargo test --release --test hostile -- --ignored
+
+# Makes the Python environment with vLLM.
+vllm:
+    python3 -m venv target/vllm
+    {{vllm}}/pip install --quiet --no-cache-dir --no-deps -r python/tests/engine/requirements.txt -r python/tests/engine/requirements-test.txt
+
+# Builds the wheel and installs it there.
+wheel:
+    {{vllm}}/pip install --quiet --no-deps --force-reinstall ./python
+
+# All tests of Python, with NumPy, torch and vLLM; none may be skipped but those of vllm-gaudi itself.
+engine *ARGS:
+    cd python && {{vllm}}/pytest --quiet --only-skip "needs vllm-gaudi" --durations=10 {{ARGS}}
+
+# Types of the Python package and its tests; needs mypy, NumPy and pytest.
+types:
+    cd python && mypy
+
+# Everything that must hold before a change lands.
+ci:
+    bash .ci/run
