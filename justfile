@@ -64,6 +64,18 @@ long:
     cargo test --release -p gaudi-numerics -- --ignored every
     cargo test --release --test hostile -- --ignored
 
+# Compiles everything; for other versions of Rust.
+check:
+    cargo check --workspace --all-targets --all-features
+
+# The oldest Rust that is supported.
+rust-version:
+    @sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml
+
+# The portable code under Miri; needs a nightly Rust with it.
+miri:
+    GAUDI_KV_ISA=scalar MIRIFLAGS=-Zmiri-disable-isolation cargo miri test -p gaudi-numerics --lib
+
 # Makes the Python environment with vLLM.
 vllm:
     python3 -m venv target/vllm
