@@ -169,14 +169,18 @@ fn exact_products(shape: &Shape, seconds: f64) -> f64 {
         codes
     };
     let format = encoder.format;
-    let (layout, key) = shape.plane(&device, StorageDtype::Fp8, 1);
-    let value = shape.prefix.is_none().then(|| shape.plane(&device, StorageDtype::Fp8, 2).1);
-    let (EmulatedPlane::Fp8(key), EmulatedPlane::Fp8(value)) = (&key, value.as_ref().unwrap_or(&key)) else {
-        return f64::NAN;
+    let stored = |seed| {
+        let (layout, plane) = shape.plane(&device, StorageDtype::Fp8, seed);
+        let blocks = 0..layout.blocks();
+        let codes = blocks.flat_map(|block| device.export_block(&layout, &plane, block).unwrap()).collect();
+        (layout, codes)
     };
+    let (layout, key): (PlaneLayout, Vec<u8>) = stored(1);
+    let value = shape.prefix.is_none().then(|| stored(2).1);
+    let value = value.as_ref().unwrap_or(&key);
     let q = codes(normal(1, m * k));
     let prob = codes(normal(3, m * n).iter().map(|x| bf16::from_f32((x.to_f32() - 4.0).exp())).collect());
-    let (keys, values) = (blocks(shape, &layout, key, k), blocks(shape, &layout, value, columns));
+    let (keys, values) = (blocks(shape, &layout, &key, k), blocks(shape, &layout, value, columns));
     let gemm = Gemm::new(GENERATION);
     let matrix = |codes, rows, cols| Matrix::new(Elements::Fp8(codes, format), rows, cols).unwrap();
     let run = |a: Matrix<'_>, b: &[Vec<Matrix<'_>>], by_k: bool, out: &mut [f32], cols: usize| {

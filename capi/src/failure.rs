@@ -116,9 +116,10 @@ fn of_device(error: &DeviceError) -> gaudi_kv_status {
         DeviceError::PlaneMemory { .. } => GAUDI_KV_INVALID_SHAPE,
         DeviceError::OtherKind => GAUDI_KV_MISMATCH,
         DeviceError::NoHpu => GAUDI_KV_UNSUPPORTED,
+        DeviceError::PlaneAddress { .. } => GAUDI_KV_INVALID_ARGUMENT,
         DeviceError::Fp8(error) => of_fp8(error),
         #[cfg(feature = "hpu")]
-        DeviceError::Hpu(error) => of_hpu(error),
+        DeviceError::Hardware(error) => error.downcast_ref().map_or(GAUDI_KV_DEVICE_FAILED, of_hpu),
         _ => GAUDI_KV_DEVICE_FAILED,
     }
 }

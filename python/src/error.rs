@@ -109,7 +109,7 @@ fn of_cache(error: &CacheError) -> &'static str {
 
 fn of_device(error: &DeviceError) -> &'static str {
     match error {
-        DeviceError::PlaneMemory { .. } => SHAPE,
+        DeviceError::PlaneMemory { .. } | DeviceError::PlaneAddress { .. } => SHAPE,
         DeviceError::Fp8(error) => of_fp8(error),
         _ => DEVICE,
     }

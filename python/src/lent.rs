@@ -2,12 +2,11 @@
 //! Cache planes in the memory of an engine's tensors.
 
 use gaudi_kv::cache::CacheError;
-use gaudi_kv::device::emulated::{EmulatedPlane, LentMemory, PlaneMemory};
+use gaudi_kv::device::emulated::EmulatedPlane;
 use gaudi_kv::device::{PlaneLayout, StorageDtype};
-use half::bf16;
 use pyo3::prelude::*;
 
-use crate::array::{Array, Element, Plain};
+use crate::array::{Array, Element};
 use crate::error::Failure;
 use crate::lease::Operands;
 
@@ -58,19 +57,11 @@ impl LentTensor {
 
     /// A plane in its memory. To be used only while a lease has what [`claim`](Self::claim) asks for.
     pub(crate) fn plane(&self, layout: &PlaneLayout) -> Result<EmulatedPlane, CacheError> {
-        let (address, len) = (self.array.address, self.array.len());
-        let plane = match layout.dtype {
-            StorageDtype::Fp8 => {
-                EmulatedPlane::Fp8(PlaneMemory::Lent(Box::new(Tensor::<u8>::at(address, len))))
-            }
-            StorageDtype::Bf16 => {
-                EmulatedPlane::Bf16(PlaneMemory::Lent(Box::new(Tensor::<bf16>::at(address, len))))
-            }
-            StorageDtype::F32 => {
-                EmulatedPlane::F32(PlaneMemory::Lent(Box::new(Tensor::<f32>::at(address, len))))
-            }
-        };
-        Ok(plane.checked(layout)?)
+        let (address, bytes) = (self.array.address as *mut u8, self.array.len() * self.array.element.bytes());
+        // SAFETY: `Array` found as many contiguous bytes there. The cache holds the tensor, and before every use
+        // `LentTensor::claim` finds that it still has this memory; the lease of that call keeps writes of other calls away,
+        // where it changes the cache every other use, and the cache's lock does so for this plane.
+        Ok(unsafe { EmulatedPlane::from_raw(*layout, address, bytes) }?)
     }
 
     /// Claims its memory for a call.
@@ -87,39 +78,5 @@ impl LentTensor {
         }
         operands.claim(&self.array, is_write);
         Ok(())
-    }
-}
-
-/// Elements in the memory of a tensor.
-#[derive(Debug)]
-struct Tensor<T> {
-    elements: *mut T,
-    len: usize,
-}
-
-impl<T> Tensor<T> {
-    fn at(address: usize, len: usize) -> Self {
-        let elements = if len == 0 { std::ptr::dangling_mut() } else { address as *mut T };
-        Self { elements, len }
-    }
-}
-
-// SAFETY: the memory is the tensor's, not a thread's; who may use it when is a matter of the leases.
-unsafe impl<T: Plain> Send for Tensor<T> {}
-// SAFETY: a shared reference only reads.
-unsafe impl<T: Plain> Sync for Tensor<T> {}
-
-impl<T: Plain + std::fmt::Debug> LentMemory<T> for Tensor<T> {
-    fn elements(&self) -> &[T] {
-        // SAFETY: `Array` found `len` contiguous, aligned elements there, and a `Plain` type takes any bits. The cache
-        // holds the tensor, and before every use `LentTensor::claim` finds that it still has this memory; the lease of
-        // that call keeps writes of other calls away, and the cache's lock those of this plane.
-        unsafe { std::slice::from_raw_parts(self.elements, self.len) }
-    }
-
-    fn elements_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above; a call that changes a cache claims its tensors for writing, so the lease keeps every other
-        // use away.
-        unsafe { std::slice::from_raw_parts_mut(self.elements, self.len) }
     }
 }

@@ -72,19 +72,17 @@ impl CacheGeometry {
                 return Err(CacheError::Size { what, value });
             }
         }
-        let bytes = [self.block_size_tokens, heads, dim, self.dtype.bytes()]
-            .iter()
-            .try_fold(self.num_blocks.saturating_add(1), |product, factor| product.checked_mul(*factor));
-        if bytes.is_none_or(|bytes| bytes > isize::MAX as usize) {
-            return Err(CacheError::Size { what: "num_blocks", value: self.num_blocks });
-        }
-        Ok(PlaneLayout {
+        let layout = PlaneLayout {
             num_blocks: self.num_blocks,
             has_pad_block: self.has_pad_block,
             block_size_tokens: self.block_size_tokens,
             heads,
             dim,
             dtype: self.dtype,
-        })
+        };
+        match layout.bytes() {
+            Some(bytes) if isize::try_from(bytes).is_ok() => Ok(layout),
+            _ => Err(CacheError::Size { what: "num_blocks", value: self.num_blocks }),
+        }
     }
 }

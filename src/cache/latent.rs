@@ -43,8 +43,8 @@ impl<P> MlaCache<P> {
         Self::over(device, geometry, kv_lora_rank, qk_rope_head_dim, k_scale, allocate)
     }
 
-    /// A cache in a plane that the caller makes, such as one in [`LentMemory`](crate::device::emulated::LentMemory) of an
-    /// engine. What it holds stays.
+    /// A cache in a plane that the caller makes, such as
+    /// [one in an engine's memory](crate::device::emulated::EmulatedPlane::from_raw). What it holds stays.
     ///
     /// # Errors
     /// The cache is FP8 and the device does not apply scales, the scale is per head, or the plane cannot be made.

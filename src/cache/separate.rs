@@ -33,8 +33,8 @@ impl<P> MhaCache<P> {
         Self::over(device, geometry, num_kv_heads, dims, scales, (allocate, allocate))
     }
 
-    /// A cache in planes that the caller makes, of the key and of the value, such as planes in
-    /// [`LentMemory`](crate::device::emulated::LentMemory) of an engine. What they hold stays.
+    /// A cache in planes that the caller makes, of the key and of the value, such as
+    /// [planes in an engine's memory](crate::device::emulated::EmulatedPlane::from_raw). What they hold stays.
     ///
     /// # Errors
     /// The cache is FP8 and the device does not apply scales, a scale does not fit, or a plane cannot be made.

@@ -1,6 +1,7 @@
-//! Why a device could not do its work.
+//! The failures of a device.
 
-use super::StorageDtype;
+use std::error::Error;
+
 use crate::fp8::Fp8Error;
 use crate::mme::MmeError;
 
@@ -14,13 +15,19 @@ pub enum DeviceError {
         /// The size asked for.
         bytes: usize,
     },
-    /// Memory of another size or type than the plane that is to lie in it.
-    #[error("memory of {} {} elements for a cache plane of {} {}", found.0, found.1.name(), expected.0, expected.1.name())]
+    /// Memory of another size than the plane that is to lie in it.
+    #[error("memory of {found} bytes for a cache plane of {expected}")]
     PlaneMemory {
-        /// Elements of the memory, and their type.
-        found: (usize, StorageDtype),
-        /// Those of the plane.
-        expected: (usize, StorageDtype),
+        /// Bytes of the memory.
+        found: usize,
+        /// Bytes of the plane.
+        expected: usize,
+    },
+    /// Memory that no plane can lie in.
+    #[error("memory for a cache plane is null or not aligned to its elements of {alignment} bytes")]
+    PlaneAddress {
+        /// What the address must be a multiple of.
+        alignment: usize,
     },
     /// A product that the matrix engine does not have.
     #[error(transparent)]
@@ -37,17 +44,9 @@ pub enum DeviceError {
     /// A Gaudi where the library has no support for one.
     #[error("gaudi-kv was built without the feature hpu, so it cannot use a Gaudi")]
     NoHpu,
-    /// A Gaudi, or the way to it, failed.
-    #[cfg(feature = "hpu")]
+    /// The hardware, or the way to it, failed. What it was is known to the device: `hpu::HpuError` for a Gaudi.
     #[error(transparent)]
-    Hpu(Box<super::hpu::HpuError>),
-}
-
-#[cfg(feature = "hpu")]
-impl From<super::hpu::HpuError> for DeviceError {
-    fn from(error: super::hpu::HpuError) -> Self {
-        Self::Hpu(Box::new(error))
-    }
+    Hardware(Box<dyn Error + Send + Sync>),
 }
 
 impl DeviceError {
@@ -55,11 +54,10 @@ impl DeviceError {
     #[must_use]
     pub const fn is_of_the_device(&self) -> bool {
         match self {
-            #[cfg(feature = "hpu")]
-            Self::Hpu(_) => true,
-            Self::NoHpu => true,
+            Self::Hardware(_) | Self::NoHpu => true,
             Self::OutOfMemory { .. }
             | Self::PlaneMemory { .. }
+            | Self::PlaneAddress { .. }
             | Self::Mme(_)
             | Self::Fp8(_)
             | Self::OtherKind

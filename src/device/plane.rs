@@ -83,6 +83,15 @@ impl PlaneLayout {
         self.heads * self.dim
     }
 
+    /// Bytes of the plane; `None` where they do not fit an address.
+    #[must_use]
+    pub fn bytes(&self) -> Option<usize> {
+        let blocks = self.num_blocks.checked_add(usize::from(self.has_pad_block))?;
+        [self.block_size_tokens, self.heads, self.dim, self.dtype.bytes()]
+            .iter()
+            .try_fold(blocks, |product, factor| product.checked_mul(*factor))
+    }
+
     /// Bytes of a block.
     #[must_use]
     pub const fn block_bytes(&self) -> usize {

@@ -1,53 +1,36 @@
 //! Caches in memory that somebody else owns, and without a pad block.
-
-use std::fmt;
-use std::sync::{Arc, Mutex};
+#![allow(unsafe_code, reason = "the tests lend memory as an engine does")]
 
 use gaudi_kv::attention::{
     AttentionError, AttentionOptions, AttentionScales, Batch, DecodeBatch, MhaAttention,
 };
 use gaudi_kv::cache::{BlockCache, CacheError, CacheGeometry, MhaCache, MlaCache};
-use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, LentMemory, Mode, PlaneMemory};
+use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
 use gaudi_kv::device::{DeviceError, PlaneLayout, StorageDtype};
 use gaudi_kv::{Generation, ScaleFactors};
 use half::bf16;
 
-/// Where memory comes back.
-type Owner = Arc<Mutex<Option<Vec<u8>>>>;
-
-/// Memory that comes back to its owner when the plane is dropped.
-struct Loan {
-    elements: Vec<u8>,
-    owner: Owner,
+/// Memory of an engine: `bytes` bytes that hold `0x38`, aligned for every type of element.
+struct Engine {
+    words: Vec<u64>,
+    bytes: usize,
 }
 
-impl Loan {
-    fn of(elements: Vec<u8>) -> (EmulatedPlane, Owner) {
-        let owner = Owner::default();
-        let loan = Self { elements, owner: Arc::clone(&owner) };
-        (EmulatedPlane::Fp8(PlaneMemory::Lent(Box::new(loan))), owner)
-    }
-}
-
-impl fmt::Debug for Loan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Loan of {} elements", self.elements.len())
-    }
-}
-
-impl Drop for Loan {
-    fn drop(&mut self) {
-        *self.owner.lock().unwrap() = Some(std::mem::take(&mut self.elements));
-    }
-}
-
-impl LentMemory<u8> for Loan {
-    fn elements(&self) -> &[u8] {
-        &self.elements
+impl Engine {
+    fn of(bytes: usize) -> Self {
+        Self { words: vec![0x3838_3838_3838_3838; bytes.div_ceil(8)], bytes }
     }
 
-    fn elements_mut(&mut self) -> &mut [u8] {
-        &mut self.elements
+    /// A plane in it, which is to be used while it lives.
+    fn plane(&mut self, layout: &PlaneLayout) -> Result<EmulatedPlane, CacheError> {
+        let address = self.words.as_mut_ptr().cast();
+        // SAFETY: the vector has that many bytes, and the tests look at them when no call runs.
+        Ok(unsafe { EmulatedPlane::from_raw(*layout, address, self.bytes) }?)
+    }
+
+    /// What it holds.
+    fn contents(&self) -> Vec<u8> {
+        self.words.iter().flat_map(|word| word.to_ne_bytes()).take(self.bytes).collect()
     }
 }
 
@@ -59,19 +42,25 @@ fn geometry(num_blocks: usize) -> CacheGeometry {
     CacheGeometry::new(num_blocks, 16, StorageDtype::Fp8).unwrap()
 }
 
-/// A cache of one head of two elements in the memory of two planes, and what comes back of the key's.
-fn lent(geometry: CacheGeometry, elements: usize) -> (Result<MhaCache<EmulatedPlane>, CacheError>, Owner) {
-    let ((key, owner), (value, _)) = (Loan::of(vec![0x38; elements]), Loan::of(vec![0x38; elements]));
-    let planes =
-        (|layout: &PlaneLayout| Ok(key.checked(layout)?), |layout: &PlaneLayout| Ok(value.checked(layout)?));
+/// A cache of one head of two elements in the memory of an engine for keys and one for values.
+fn over(
+    geometry: CacheGeometry,
+    [keys, values]: &mut [Engine; 2],
+) -> Result<MhaCache<EmulatedPlane>, CacheError> {
+    let planes = (|layout: &PlaneLayout| keys.plane(layout), |layout: &PlaneLayout| values.plane(layout));
     let scales = (&ScaleFactors::new(2.0, 0.5), &ScaleFactors::ONE);
-    (MhaCache::over(&device(Mode::Exact), geometry, 1, (2, 2), scales, planes), owner)
+    MhaCache::over(&device(Mode::Exact), geometry, 1, (2, 2), scales, planes)
+}
+
+fn engines(bytes: usize) -> [Engine; 2] {
+    [Engine::of(bytes), Engine::of(bytes)]
 }
 
 #[test]
 fn the_owner_gets_what_was_written_and_what_was_there() {
-    let (cache, owner) = lent(geometry(2).without_pad_block(), 64);
-    let (mut cache, device) = (cache.unwrap(), device(Mode::Exact));
+    let mut engines = engines(64);
+    let mut cache = over(geometry(2).without_pad_block(), &mut engines).unwrap();
+    let device = device(Mode::Exact);
     let row = [bf16::ONE, bf16::from_f32(-300.0)];
     cache.write(&device, &row, &row, &[31]).unwrap();
     // 1.0 twice a key of half; 2.0 is 0x40, -240 is 0xF7.
@@ -80,13 +69,14 @@ fn the_owner_gets_what_was_written_and_what_was_there() {
     drop(cache);
     let mut expected = vec![0x38; 64];
     expected[62..].copy_from_slice(&[0x40, 0xF7]);
-    assert_eq!(owner.lock().unwrap().take(), Some(expected));
+    assert_eq!(engines[0].contents(), expected);
 }
 
 #[test]
 fn without_a_pad_block_the_last_block_is_the_last() {
-    let (cache, _) = lent(geometry(2).without_pad_block(), 64);
-    let (mut cache, device) = (cache.unwrap(), device(Mode::Exact));
+    let mut engines = engines(64);
+    let mut cache = over(geometry(2).without_pad_block(), &mut engines).unwrap();
+    let device = device(Mode::Exact);
     assert_eq!((cache.geometry().num_blocks(), cache.geometry().blocks()), (2, 2));
     let row = [bf16::ONE; 2];
     for slot in [32, -1] {
@@ -98,27 +88,49 @@ fn without_a_pad_block_the_last_block_is_the_last() {
 }
 
 #[test]
-fn memory_of_another_size_or_type_is_refused() {
-    for (geometry, elements) in [(geometry(2), 64), (geometry(2).without_pad_block(), 96)] {
-        let (cache, _) = lent(geometry, elements);
-        let expected = (160 - elements, StorageDtype::Fp8);
-        let found = (elements, StorageDtype::Fp8);
-        match cache.unwrap_err() {
-            CacheError::Device(DeviceError::PlaneMemory { found: f, expected: e }) => {
-                assert_eq!((f, e), (found, expected));
+fn memory_of_another_size_is_refused() {
+    for (geometry, bytes) in [(geometry(2), 64), (geometry(2).without_pad_block(), 96)] {
+        match over(geometry, &mut engines(bytes)).unwrap_err() {
+            CacheError::Device(DeviceError::PlaneMemory { found, expected }) => {
+                assert_eq!((found, expected), (bytes, 160 - bytes));
             }
             other => panic!("{other}"),
         }
     }
     let bf16s = CacheGeometry::new(2, 16, StorageDtype::Bf16).unwrap().without_pad_block();
-    let (cache, _) = lent(bf16s, 64);
-    let message = cache.unwrap_err().to_string();
-    assert_eq!(message, "memory of 64 fp8 elements for a cache plane of 64 bf16");
-    let (latent, _) = Loan::of(vec![0; 64]);
-    let plane = |layout: &PlaneLayout| Ok(latent.checked(layout)?);
+    let message = over(bf16s, &mut engines(64)).unwrap_err().to_string();
+    assert_eq!(message, "memory of 64 bytes for a cache plane of 128");
+    let mut latents = Engine::of(64);
+    let plane = |layout: &PlaneLayout| latents.plane(layout);
     let device = device(Mode::Fast);
     let cache = MlaCache::over(&device, geometry(2).without_pad_block(), 2, 1, &ScaleFactors::ONE, plane);
     assert!(matches!(cache, Err(CacheError::Device(DeviceError::PlaneMemory { .. }))));
+}
+
+#[test]
+fn memory_that_is_null_or_not_aligned_is_refused() {
+    let layout = |dtype| PlaneLayout {
+        num_blocks: 2,
+        has_pad_block: false,
+        block_size_tokens: 16,
+        heads: 1,
+        dim: 2,
+        dtype,
+    };
+    let mut engine = Engine::of(257);
+    let address: *mut u8 = engine.words.as_mut_ptr().cast();
+    let cases = [(StorageDtype::Fp8, 64, 1), (StorageDtype::Bf16, 128, 2), (StorageDtype::F32, 256, 4)];
+    for (dtype, bytes, alignment) in cases {
+        let plane = |address| {
+            // SAFETY: the memory is there where the address is not null, and no plane is used.
+            unsafe { EmulatedPlane::from_raw(layout(dtype), address, bytes) }
+        };
+        let refusal = plane(std::ptr::null_mut());
+        assert!(matches!(refusal, Err(DeviceError::PlaneAddress { alignment: a }) if a == alignment));
+        let shifted = plane(address.wrapping_add(1));
+        assert_eq!(shifted.is_ok(), alignment == 1);
+        assert!(plane(address).is_ok());
+    }
 }
 
 #[test]
@@ -140,14 +152,16 @@ fn a_batch_for_a_cache_with_a_pad_block_is_not_for_one_without() {
         three.prepare(&batch, 1, geometry(3).without_pad_block()).unwrap();
         let refused = DecodeBatch::new().prepare(&batch, 1, geometry(2).without_pad_block());
         assert!(matches!(refused, Err(AttentionError::Cache(CacheError::Block { block: 2, last: 1 }))));
-        let (two, _) = lent(geometry(2).without_pad_block(), 64);
-        let refused = decode(&two.unwrap(), &padded);
+        let mut memory = engines(64);
+        let two = over(geometry(2).without_pad_block(), &mut memory).unwrap();
+        let refused = decode(&two, &padded);
         assert!(matches!(
             refused,
             Err(AttentionError::OtherBlocks { prepared: Some((3, 16)), cache: (2, 16) })
         ));
         // All values are 1.0, so whatever the probabilities are, the result is.
-        let (cache, _) = lent(geometry(3).without_pad_block(), 96);
-        assert_eq!(decode(&cache.unwrap(), &three).unwrap(), [1.0; 2]);
+        let mut memory = engines(96);
+        let cache = over(geometry(3).without_pad_block(), &mut memory).unwrap();
+        assert_eq!(decode(&cache, &three).unwrap(), [1.0; 2]);
     }
 }

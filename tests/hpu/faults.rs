@@ -207,7 +207,8 @@ fn work_that_never_arrives_is_an_error_in_time() {
         let start = std::time::Instant::now();
         let device =
             Hpu::open(&gaudi_kv::device::hpu::HpuOptions { timeout: patience, ..options() }).unwrap();
-        let Err(DeviceError::Hpu(error)) = everything(&device) else { panic!("it arrived") };
+        let Err(DeviceError::Hardware(error)) = everything(&device) else { panic!("it arrived") };
+        let error: Box<HpuError> = error.downcast().unwrap();
         assert!(matches!(*error, HpuError::NotArrived { waited, .. } if waited == patience), "{error}");
         assert!(start.elapsed() < std::time::Duration::from_secs(4));
     });
@@ -228,7 +229,8 @@ fn what_could_not_be_given_back_is_reported_by_the_next_call() {
             dtype: StorageDtype::Bf16,
         };
         drop(device.allocate(&layout).unwrap());
-        let Err(DeviceError::Hpu(error)) = device.allocate(&layout) else { panic!("no report") };
+        let Err(DeviceError::Hardware(error)) = device.allocate(&layout) else { panic!("no report") };
+        let error: Box<HpuError> = error.downcast().unwrap();
         let HpuError::NotReleased { failures } = &*error else { panic!("{error}") };
         assert_eq!((failures.len(), failures[0].function), (1, "synDeviceFree"));
         assert!(error.to_string().starts_with("earlier: synDeviceFree ("), "{error}");

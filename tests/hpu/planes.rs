@@ -167,7 +167,8 @@ fn a_plane_that_does_not_fit_says_so() {
         let device = open();
         let large = PlaneLayout { num_blocks: 1 << 20, ..layout(StorageDtype::Fp8) };
         match device.allocate(&large) {
-            Err(DeviceError::Hpu(error)) => {
+            Err(DeviceError::Hardware(error)) => {
+                let error: Box<HpuError> = error.downcast().unwrap();
                 assert!(matches!(*error, HpuError::OutOfMemory { bytes, .. } if bytes > 1 << 27), "{error}");
                 assert!(error.to_string().starts_with("out of memory for a cache plane"), "{error}");
             }
@@ -176,7 +177,8 @@ fn a_plane_that_does_not_fit_says_so() {
         // More rows than an index counts.
         let huge = PlaneLayout { num_blocks: 1 << 27, ..layout(StorageDtype::Fp8) };
         let result = device.allocate(&huge);
-        let Err(DeviceError::Hpu(error)) = result else { panic!("{result:?}") };
+        let Err(DeviceError::Hardware(error)) = result else { panic!("{result:?}") };
+        let error: Box<HpuError> = error.downcast().unwrap();
         assert!(matches!(*error, HpuError::TooLarge { .. }), "{error}");
         device.allocate(&layout(StorageDtype::Fp8)).unwrap();
     });

@@ -82,7 +82,7 @@ pub fn attempt(options: &HpuOptions) -> Result<(), Box<HpuError>> {
             assert_eq!(seen, expected(device.generation()));
             Ok(())
         }
-        Err(DeviceError::Hpu(error)) => Err(error),
+        Err(DeviceError::Hardware(error)) => Err(error.downcast().unwrap()),
         Err(other) => panic!("{other}"),
     }
 }

@@ -2,8 +2,7 @@
 
 use half::bf16;
 
-use super::fast;
-use super::storage::EmulatedPlane;
+use super::storage::{ElementSlice, EmulatedPlane};
 use crate::Generation;
 use crate::device::{DeviceError, HeadScales, PlaneLayout};
 use crate::fp8::{Format, Quantizer};
@@ -46,10 +45,10 @@ impl<'a> HeadRows<'a> {
         head: usize,
         dim: usize,
     ) -> Self {
-        let store = match plane {
-            EmulatedPlane::Fp8(codes) => Store::Codes(codes, Format::kv_cache(generation)),
-            EmulatedPlane::Bf16(values) => Store::Values(values),
-            EmulatedPlane::F32(values) => Store::Floats(values),
+        let store = match plane.elements() {
+            ElementSlice::Codes(codes) => Store::Codes(codes, Format::kv_cache(generation)),
+            ElementSlice::Words(values) => Store::Values(values),
+            ElementSlice::Floats(values) => Store::Floats(values),
         };
         let runs = Runs::Blocks { blocks, block_size_tokens: layout.block_size_tokens };
         Self { store, runs, offset: head * layout.dim, dim, stride: layout.row() }
@@ -118,10 +117,10 @@ impl<'a> QuantizedRows<'a> {
     }
 
     /// All rows.
-    pub(super) fn elements(&self) -> fast::Elements<'_> {
+    pub(super) fn elements(&self) -> ElementSlice<'_> {
         match self {
-            Self::Codes { codes, .. } => fast::Elements::Codes(codes),
-            Self::Values { values, .. } => fast::Elements::Words(values),
+            Self::Codes { codes, .. } => ElementSlice::Codes(codes),
+            Self::Values { values, .. } => ElementSlice::Words(values),
         }
     }
 

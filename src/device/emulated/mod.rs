@@ -26,7 +26,6 @@ use attention::{Attend, Side};
 use fast::Runner;
 pub use gaudi_numerics::Mode;
 use head_rows::{HeadRows, QuantizedRows};
-pub use memory::{LentMemory, PlaneMemory};
 use products::Products;
 #[cfg(feature = "hpu")]
 pub(super) use query::quant_by_amax;

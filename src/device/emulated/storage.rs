@@ -1,18 +1,26 @@
-//! The memory of a plane on the CPU.
+//! A plane on the CPU: what is written to it, read from it, and moved.
+#![allow(unsafe_code, reason = "a plane may lie in memory that Rust does not own")]
 
 use half::bf16;
 use half::slice::HalfFloatSliceExt;
 
-use super::PlaneMemory;
 use super::head_rows::{quantize_rows, set_quantizers};
+use super::memory::PlaneMemory;
 use super::workspace;
 use crate::Generation;
 use crate::device::{DeviceError, HeadScales, PlaneLayout, StorageDtype};
 use crate::fp8::{Dequantizer, Format};
 
-/// A plane's elements, `[num_blocks + 1, block_size_tokens, heads, dim]`; without the one where there is no pad block.
+/// A plane of an emulated device: `[num_blocks + 1, block_size_tokens, heads, dim]`, without the one where there is no pad
+/// block.
 #[derive(Debug)]
-pub enum EmulatedPlane {
+pub struct EmulatedPlane {
+    elements: PlaneElements,
+}
+
+/// The elements of a plane, by how they are stored.
+#[derive(Debug)]
+enum PlaneElements {
     /// The generation's e4m3 codes.
     Fp8(PlaneMemory<u8>),
     /// bfloat16 values.
@@ -21,37 +29,71 @@ pub enum EmulatedPlane {
     F32(PlaneMemory<f32>),
 }
 
+/// A slice of a plane's or a tensor's elements as they are stored.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ElementSlice<'a> {
+    /// e4m3 codes.
+    Codes(&'a [u8]),
+    /// bfloat16 values.
+    Words(&'a [bf16]),
+    /// bfloat16 values, widened.
+    Floats(&'a [f32]),
+}
+
 /// Zeros, or an error where the memory cannot be had.
-fn zeros<T: Clone + Default>(len: usize) -> Result<PlaneMemory<T>, DeviceError> {
-    let mut values = Vec::new();
-    let bytes = len.saturating_mul(size_of::<T>());
+fn zeros<T: Clone + Default>(bytes: usize) -> Result<PlaneMemory<T>, DeviceError> {
+    let (len, mut values) = (bytes / size_of::<T>(), Vec::new());
     values.try_reserve_exact(len).map_err(|_| DeviceError::OutOfMemory { bytes })?;
     values.resize(len, T::default());
     Ok(PlaneMemory::Owned(values))
 }
 
 impl EmulatedPlane {
-    /// This plane, after a check that `layout` describes it. What it holds stays.
+    /// A plane in memory that somebody else owns, such as a tensor of an engine. What it holds stays, and is not freed with
+    /// the plane.
     ///
     /// # Errors
-    /// The layout has another number of elements, or another type.
-    pub fn checked(self, layout: &PlaneLayout) -> Result<Self, DeviceError> {
-        let found = match &self {
-            Self::Fp8(codes) => (codes.len(), StorageDtype::Fp8),
-            Self::Bf16(values) => (values.len(), StorageDtype::Bf16),
-            Self::F32(values) => (values.len(), StorageDtype::F32),
+    /// `bytes` is not the size of such a plane, or `address` is null or not aligned to its elements.
+    ///
+    /// # Safety
+    /// Whenever a call is given the plane, `bytes` bytes can be read and written at `address`, and until the call ends nobody
+    /// but this library uses them: nobody writes to them, and where the call changes the plane, nobody reads them either.
+    pub unsafe fn from_raw(layout: PlaneLayout, address: *mut u8, bytes: usize) -> Result<Self, DeviceError> {
+        let expected = layout.bytes().unwrap_or(usize::MAX);
+        if bytes != expected {
+            return Err(DeviceError::PlaneMemory { found: bytes, expected });
+        }
+        let len = bytes / layout.dtype.bytes();
+        // SAFETY: any bits are a u8, bf16 or f32, and the slices that are made of this memory live within a call that is
+        // given the plane, shared for reading or exclusive for writing, when the caller's promise holds.
+        let elements = unsafe {
+            match layout.dtype {
+                StorageDtype::Fp8 => PlaneMemory::foreign(address, len).map(PlaneElements::Fp8),
+                StorageDtype::Bf16 => PlaneMemory::foreign(address, len).map(PlaneElements::Bf16),
+                StorageDtype::F32 => PlaneMemory::foreign(address, len).map(PlaneElements::F32),
+            }
         };
-        let expected = (layout.slots() * layout.row(), layout.dtype);
-        if found == expected { Ok(self) } else { Err(DeviceError::PlaneMemory { found, expected }) }
+        let elements = elements.ok_or(DeviceError::PlaneAddress { alignment: layout.dtype.bytes() })?;
+        Ok(Self { elements })
     }
 
     pub(super) fn allocate(layout: &PlaneLayout) -> Result<Self, DeviceError> {
-        let len = layout.slots() * layout.row();
-        Ok(match layout.dtype {
-            StorageDtype::Fp8 => Self::Fp8(zeros(len)?),
-            StorageDtype::Bf16 => Self::Bf16(zeros(len)?),
-            StorageDtype::F32 => Self::F32(zeros(len)?),
-        })
+        let bytes = layout.bytes().unwrap_or(usize::MAX);
+        let elements = match layout.dtype {
+            StorageDtype::Fp8 => PlaneElements::Fp8(zeros(bytes)?),
+            StorageDtype::Bf16 => PlaneElements::Bf16(zeros(bytes)?),
+            StorageDtype::F32 => PlaneElements::F32(zeros(bytes)?),
+        };
+        Ok(Self { elements })
+    }
+
+    /// All elements.
+    pub(super) fn elements(&self) -> ElementSlice<'_> {
+        match &self.elements {
+            PlaneElements::Fp8(codes) => ElementSlice::Codes(codes),
+            PlaneElements::Bf16(values) => ElementSlice::Words(values),
+            PlaneElements::F32(values) => ElementSlice::Floats(values),
+        }
     }
 
     pub(super) fn write(
@@ -63,8 +105,8 @@ impl EmulatedPlane {
         quant: &HeadScales,
     ) -> Result<(), DeviceError> {
         let row = layout.row();
-        match self {
-            Self::Fp8(codes) => {
+        match &mut self.elements {
+            PlaneElements::Fp8(codes) => {
                 return workspace::with(|workspace| {
                     let quantizers = &mut workspace.quantizers;
                     set_quantizers(quantizers, generation, layout.heads, quant)?;
@@ -76,13 +118,13 @@ impl EmulatedPlane {
                     Ok(())
                 });
             }
-            Self::Bf16(values) => {
+            PlaneElements::Bf16(values) => {
                 for (first, slot, len) in runs(slots) {
                     let from = &rows[first * row..(first + len) * row];
                     values[slot * row..(slot + len) * row].copy_from_slice(from);
                 }
             }
-            Self::F32(values) => {
+            PlaneElements::F32(values) => {
                 for (first, slot, len) in runs(slots) {
                     let from = &rows[first * row..(first + len) * row];
                     from.convert_to_f32_slice(&mut values[slot * row..(slot + len) * row]);
@@ -101,8 +143,8 @@ impl EmulatedPlane {
         rows: &mut [bf16],
     ) -> Result<(), DeviceError> {
         let row = layout.row();
-        match self {
-            Self::Fp8(codes) => {
+        match &self.elements {
+            PlaneElements::Fp8(codes) => {
                 let format = Format::kv_cache(generation);
                 let dequantizers = (0..layout.heads)
                     .map(|head| Dequantizer::new(format, dequant.of(head)))
@@ -120,13 +162,13 @@ impl EmulatedPlane {
                     }
                 }
             }
-            Self::Bf16(values) => {
+            PlaneElements::Bf16(values) => {
                 for (first, slot, len) in runs(slots) {
                     let from = &values[slot * row..(slot + len) * row];
                     rows[first * row..(first + len) * row].copy_from_slice(from);
                 }
             }
-            Self::F32(values) => {
+            PlaneElements::F32(values) => {
                 for (first, slot, len) in runs(slots) {
                     let from = &values[slot * row..(slot + len) * row];
                     rows[first * row..(first + len) * row].convert_from_f32_slice(from);
@@ -140,10 +182,10 @@ impl EmulatedPlane {
         let len = layout.block_size_tokens * layout.row();
         for (from, to) in pairs {
             let (from, to) = (from * len..(from + 1) * len, to * len);
-            match self {
-                Self::Fp8(codes) => codes.copy_within(from, to),
-                Self::Bf16(values) => values.copy_within(from, to),
-                Self::F32(values) => values.copy_within(from, to),
+            match &mut self.elements {
+                PlaneElements::Fp8(codes) => codes.copy_within(from, to),
+                PlaneElements::Bf16(values) => values.copy_within(from, to),
+                PlaneElements::F32(values) => values.copy_within(from, to),
             }
         }
     }
@@ -151,23 +193,23 @@ impl EmulatedPlane {
     pub(super) fn export_block(&self, layout: &PlaneLayout, block: usize) -> Vec<u8> {
         let len = layout.block_size_tokens * layout.row();
         let range = block * len..(block + 1) * len;
-        match self {
-            Self::Fp8(codes) => codes[range].to_vec(),
-            Self::Bf16(values) => values[range].iter().flat_map(|v| v.to_le_bytes()).collect(),
-            Self::F32(values) => values[range].iter().flat_map(|v| v.to_le_bytes()).collect(),
+        match &self.elements {
+            PlaneElements::Fp8(codes) => codes[range].to_vec(),
+            PlaneElements::Bf16(values) => values[range].iter().flat_map(|v| v.to_le_bytes()).collect(),
+            PlaneElements::F32(values) => values[range].iter().flat_map(|v| v.to_le_bytes()).collect(),
         }
     }
 
     pub(super) fn import_block(&mut self, layout: &PlaneLayout, block: usize, bytes: &[u8]) {
         let len = layout.block_size_tokens * layout.row();
         let range = block * len..(block + 1) * len;
-        match self {
-            Self::Fp8(codes) => codes[range].copy_from_slice(bytes),
-            Self::Bf16(values) => {
+        match &mut self.elements {
+            PlaneElements::Fp8(codes) => codes[range].copy_from_slice(bytes),
+            PlaneElements::Bf16(values) => {
                 let source = bytes.as_chunks::<2>().0;
                 values[range].iter_mut().zip(source).for_each(|(v, b)| *v = bf16::from_le_bytes(*b));
             }
-            Self::F32(values) => {
+            PlaneElements::F32(values) => {
                 let source = bytes.as_chunks::<4>().0;
                 values[range].iter_mut().zip(source).for_each(|(v, b)| *v = f32::from_le_bytes(*b));
             }

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use habana_sys::{LoadError, Origin, synStatus};
 
+use crate::device::DeviceError;
+
 /// A call into SynapseAI that did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{function}{} returned {status}{}", Prefixed(" (", arguments, ")"), Prefixed(": ", description, ""))]
@@ -134,6 +136,12 @@ pub enum HpuError {
         /// The tensor.
         tensor: String,
     },
+}
+
+impl From<HpuError> for DeviceError {
+    fn from(error: HpuError) -> Self {
+        Self::Hardware(Box::new(error))
+    }
 }
 
 impl HpuError {

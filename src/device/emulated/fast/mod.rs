@@ -32,11 +32,10 @@ use std::sync::{Mutex, PoisonError};
 
 use arch::{Backend, Work};
 use pack::CodeTable;
-pub(super) use rows::Elements;
 use rows::Rows;
 use task::{Attention, Task};
 
-use super::EmulatedPlane;
+use super::storage::{ElementSlice, EmulatedPlane};
 use super::threads::Threads;
 use crate::device::{DecodeKernel, DeviceError, PrefillKernel, StorageDtype, Values};
 use crate::fp8::Format;
@@ -168,7 +167,7 @@ impl Runner {
         self,
         generation: Generation,
         kernel: &PrefillKernel<'_>,
-        (k, v): (Elements<'_>, Elements<'_>),
+        (k, v): (ElementSlice<'_>, ElementSlice<'_>),
         out: &mut [f32],
     ) -> Result<(), DeviceError> {
         static ONE: ScaleFactors = ScaleFactors::ONE;

@@ -7,21 +7,12 @@ use super::lanes::{Lanes, Step};
 use super::pack::{CodeTable, TILE_KEYS, Tile};
 use super::workspace::take;
 use crate::device::PlaneLayout;
-use crate::device::emulated::EmulatedPlane;
-
-/// The elements of keys or values.
-#[derive(Debug, Clone, Copy)]
-pub(in super::super) enum Elements<'a> {
-    Codes(&'a [u8]),
-    Words(&'a [bf16]),
-    /// bfloat16 values, widened.
-    Floats(&'a [f32]),
-}
+use crate::device::emulated::storage::{ElementSlice, EmulatedPlane};
 
 /// Keys or values of a sequence: rows of heads, in the blocks of a plane or in a tensor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rows<'a> {
-    elements: Elements<'a>,
+    elements: ElementSlice<'a>,
     pub(super) heads: usize,
     /// Elements of a head, and how many of them are used, from the first.
     head_dim: usize,
@@ -61,17 +52,13 @@ impl<'a> Rows<'a> {
         dim: usize,
         blocks: &'a [usize],
     ) -> Self {
-        let elements = match plane {
-            EmulatedPlane::Fp8(codes) => Elements::Codes(codes),
-            EmulatedPlane::Bf16(values) => Elements::Words(values),
-            EmulatedPlane::F32(values) => Elements::Floats(values),
-        };
+        let elements = plane.elements();
         let block_size_tokens = layout.block_size_tokens;
         Self { elements, heads: layout.heads, head_dim: layout.dim, dim, blocks, block_size_tokens }
     }
 
     /// A tensor `[tokens, heads, dim]`: one block without an end.
-    pub(super) fn of_tensor(elements: Elements<'a>, heads: usize, dim: usize) -> Self {
+    pub(super) fn of_tensor(elements: ElementSlice<'a>, heads: usize, dim: usize) -> Self {
         Self { elements, heads, head_dim: dim, dim, blocks: &[0], block_size_tokens: usize::MAX }
     }
 
@@ -107,7 +94,7 @@ impl<'a> Rows<'a> {
     ) -> usize {
         let (dim, row, offset) = (self.dim, self.heads * self.head_dim, head * self.head_dim);
         match self.elements {
-            Elements::Codes(codes) => {
+            ElementSlice::Codes(codes) => {
                 let place = (row, offset, &buffers.no_codes[..dim]);
                 let rows = tile(codes, slots, next, place);
                 match side {
@@ -115,11 +102,11 @@ impl<'a> Rows<'a> {
                     Side::Values => l.pack_value_codes(table, &rows, dim, panel),
                 }
             }
-            Elements::Words(values) => {
+            ElementSlice::Words(values) => {
                 let place = (row, offset, &buffers.no_words[..dim]);
                 pack_words(l, side, &tile(values.reinterpret_cast(), slots, next, place), dim, panel);
             }
-            Elements::Floats(values) => {
+            ElementSlice::Floats(values) => {
                 let narrowed = take(buffers.narrowed, TILE_KEYS * dim, 0);
                 for (to, slot) in narrowed.chunks_exact_mut(dim).zip(&slots.at[..slots.used]) {
                     let from = &values[slot * row + offset..][..dim];

@@ -256,7 +256,7 @@ fn a_tile_of_keys_that_no_query_sees_changes_nothing() {
     for backend in Backend::available() {
         let mut out = vec![0.0; expected.len()];
         let runner = Runner { backend, threads: Threads::Calling };
-        let elements = |values| super::super::Elements::Words(values);
+        let elements = |values| crate::device::emulated::storage::ElementSlice::Words(values);
         runner
             .prefill(Generation::Gaudi2, &kernel, (elements(kernel.k), elements(kernel.v)), &mut out)
             .unwrap();
