@@ -16,10 +16,10 @@ use crate::symbols::Symbols;
 /// The environment variable that names the library.
 pub const VARIABLE: &str = "GAUDI_KV_SYNAPSE";
 
-/// Where the vendor's packages put the library.
+/// The path that the vendor's packages install the library at.
 pub const INSTALL_PATH: &str = "/usr/lib/habanalabs/libSynapse.so";
 
-/// What the dynamic loader is asked for last.
+/// The file name that the dynamic loader is asked for last.
 const FILE_NAME: &str = "libSynapse.so";
 
 /// A loaded SynapseAI library, and the table of its functions.
@@ -40,13 +40,13 @@ pub enum Origin {
     Explicit,
     /// The environment variable [`VARIABLE`].
     Variable,
-    /// [`INSTALL_PATH`].
+    /// The usual path, [`INSTALL_PATH`].
     InstallPath,
     /// The dynamic loader's own search: `LD_LIBRARY_PATH`, the cache of `ldconfig`, the system's folders.
     LoaderPath,
 }
 
-/// No library was loaded: every place looked at, in order, and why it gave none.
+/// The error where no library was loaded: every place looked at, in order, and why it gave none.
 #[derive(Debug, thiserror::Error)]
 #[error("no SynapseAI library: {}", Listed(attempts))]
 pub struct LoadError {
@@ -57,11 +57,11 @@ pub struct LoadError {
 /// A place that gave no library.
 #[derive(Debug)]
 pub struct Attempt {
-    /// The rule that led there.
+    /// The rule that named the place.
     pub origin: Origin,
-    /// What was to be loaded; `None` where the rule named nothing.
+    /// The file that was to be loaded; `None` where the rule named nothing.
     pub candidate: Option<PathBuf>,
-    /// Why it was not.
+    /// Why it was not loaded.
     pub failure: Failure,
 }
 
@@ -70,7 +70,7 @@ pub struct Attempt {
 pub enum Failure {
     /// The rule does not apply: no path given, the variable not set, no file at the install path.
     Absent,
-    /// The dynamic loader refused, for this reason.
+    /// The dynamic loader refused the file, for this reason.
     Refused(String),
     /// The library lacks these required functions: all that it lacks.
     Lacks(Vec<&'static str>),
@@ -103,7 +103,7 @@ impl Library {
         &self.path
     }
 
-    /// The rule that named it.
+    /// The rule that named the library.
     #[must_use]
     pub fn origin(&self) -> Origin {
         self.origin
@@ -118,7 +118,7 @@ impl Deref for Library {
     }
 }
 
-/// [`Library::open`], with what it takes from the process as arguments.
+/// Does the work of [`Library::open`], with what that takes from the process as arguments.
 fn search(explicit: Option<&Path>, variable: Option<OsString>, install: &Path) -> Result<Library, LoadError> {
     let variable = variable.filter(|value| !value.is_empty()).map(PathBuf::from);
     let rules = [
@@ -144,7 +144,7 @@ fn search(explicit: Option<&Path>, variable: Option<OsString>, install: &Path) -
     Err(LoadError { attempts })
 }
 
-/// The path from the root on, so that the dynamic loader takes it for a file whatever it looks like.
+/// The absolute form of a path, so that the dynamic loader takes it for a file whatever it looks like.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| Path::new(".").join(path))
 }
@@ -178,7 +178,7 @@ fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
     unsafe { libloading::Library::new(path) }
 }
 
-/// What the dynamic loader said, which is behind the error.
+/// The dynamic loader's own words, which are behind the error.
 fn reason(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
@@ -195,7 +195,7 @@ fn mapped_file(address: usize) -> Option<PathBuf> {
     })
 }
 
-/// Attempts in one line.
+/// Attempts as one line of text.
 struct Listed<'a>(&'a [Attempt]);
 
 impl fmt::Display for Listed<'_> {

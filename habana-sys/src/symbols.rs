@@ -24,7 +24,7 @@ impl<'a> Symbols<'a> {
     ///
     /// `F` is a function pointer of the type that the symbol has.
     pub(crate) unsafe fn required<F: Copy>(&mut self, name: &'static str) -> Option<F> {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `F` is the symbol's type.
         let found = unsafe { self.optional(name) };
         if found.is_none() {
             self.missing.push(name);

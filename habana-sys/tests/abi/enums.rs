@@ -1,8 +1,8 @@
-//! Every enumerator, with its value.
+//! The enums of the bindings, each with its enumerators and their values.
 
 use habana_sys::*;
 
-/// An enum.
+/// An enum of the bindings.
 pub(crate) struct Enum {
     pub(crate) name: &'static str,
     pub(crate) size: usize,
@@ -19,8 +19,13 @@ macro_rules! enums {
     };
 }
 
-/// All of them.
+/// All enums of the API.
 pub(crate) fn enums() -> Vec<Enum> {
+    [status_and_types(), node_and_tensor(), attributes(), kernel_params()].into_iter().flatten().collect()
+}
+
+/// Enums for the status, devices, and element and tensor types.
+fn status_and_types() -> Vec<Enum> {
     enums! {
         synStatus {
             synSuccess, synInvalidArgument, synCbFull, synOutOfHostMemory, synOutOfDeviceMemory,
@@ -53,6 +58,12 @@ pub(crate) fn enums() -> Vec<Enum> {
             DATA_TENSOR_DYNAMIC, DEVICE_SHAPE_TENSOR, HOST_SHAPE_TENSOR, HOST_TO_DEVICE_TENSOR,
             TENSOR_TYPE_MAX, TENSOR_TYPE_INVALID,
         }
+    }
+}
+
+/// Enums for nodes, tensors, traces and streams.
+fn node_and_tensor() -> Vec<Enum> {
+    enums! {
         synConvParamIndex {
             CONV_KERNEL_WIDTH, CONV_KERNEL_HEIGHT, CONV_KERNEL_DEPTH, CONV_KERNEL_SIZE, CONV_STRIDE_WIDTH,
             CONV_STRIDE_HEIGHT, CONV_STRIDE_DEPTH, CONV_STRIDE_SIZE, CONV_PAD_LEFT, CONV_PAD_RIGHT,
@@ -80,6 +91,12 @@ pub(crate) fn enums() -> Vec<Enum> {
         synTraceType { synTraceAll, synTraceHost, synTraceDevice, synTraceTypeSize }
         synTraceFormat { synTraceFormatTEF, synTraceFormatSize }
         synStreamPriority { synStreamPriorityHigh, synStreamPriorityLow, synStreamPriorityNotSet }
+    }
+}
+
+/// Enums for attributes and properties.
+fn attributes() -> Vec<Enum> {
+    enums! {
         synDeviceAttribute {
             DEVICE_ATTRIBUTE_SRAM_BASE_ADDRESS, DEVICE_ATTRIBUTE_DRAM_BASE_ADDRESS,
             DEVICE_ATTRIBUTE_SRAM_SIZE, DEVICE_ATTRIBUTE_DRAM_SIZE, DEVICE_ATTRIBUTE_DRAM_FREE_SIZE,
@@ -109,6 +126,12 @@ pub(crate) fn enums() -> Vec<Enum> {
         }
         synGeometryType { synGeometryMinSizes, synGeometryMaxSizes, synGeometrySizes, synGeometryDims }
         eventCreateFlags { EVENT_COLLECT_TIME }
+    }
+}
+
+/// Enums for parameters of kernels.
+fn kernel_params() -> Vec<Enum> {
+    enums! {
         CastF32RoundMode_t {
             CAST_ROUND_HALF_NE, CAST_ROUND_DOWN, CAST_ROUND_UP, CAST_ROUND_SR, CAST_ROUND_ZERO,
             CAST_ROUND_DEFAULT, CAST_ROUND_HALF_AZ, CAST_ROUND_SFTZ,

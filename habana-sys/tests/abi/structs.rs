@@ -6,7 +6,7 @@ use std::mem::offset_of;
 
 use habana_sys::*;
 
-/// A struct or union.
+/// A struct or union of the bindings, as it lies in memory.
 pub(crate) struct Layout {
     pub(crate) name: &'static str,
     pub(crate) size: usize,
@@ -14,7 +14,7 @@ pub(crate) struct Layout {
     pub(crate) fields: Vec<Field>,
 }
 
-/// A field of one.
+/// A field of a struct or union.
 pub(crate) struct Field {
     pub(crate) name: &'static str,
     pub(crate) offset: usize,
@@ -41,8 +41,13 @@ macro_rules! layouts {
     };
 }
 
-/// All of them.
+/// All structs and unions of the API.
 pub(crate) fn layouts() -> Vec<Layout> {
+    [devices_slices_and_launches(), tensors_and_nodes(), kernel_params()].into_iter().flatten().collect()
+}
+
+/// Structs for devices, slices of nodes, traces and launches.
+fn devices_slices_and_launches() -> Vec<Layout> {
     layouts! {
         synDeviceInfo {
             sramBaseAddress, dramBaseAddress, sramSize, dramSize, tpcEnabledMask, dramEnabled, deviceId,
@@ -88,6 +93,12 @@ pub(crate) fn layouts() -> Vec<Layout> {
             tensorName, tensorId, tensorType, tensorDataType, tensorDims, tensorMaxSize, tensorMinSize,
             tensorPermutation, tensorSectionId, tensorOffsetInSection, isInput, reserved,
         }
+    }
+}
+
+/// Structs for tensors and nodes.
+fn tensors_and_nodes() -> Vec<Layout> {
+    layouts! {
         TensorExUserContext { strides }
         synQuantDynamicRange { min, max }
         synPerChannelDynamicRange { ranges, numChannels }
@@ -112,6 +123,12 @@ pub(crate) fn layouts() -> Vec<Layout> {
         synStridedOpParams { baseOffset, strides }
         synSliceAxisParamsV2 { axis, _structPadding, begin, end }
         synSliceParamsV2 { axes, _structPadding, starts, ends, steps }
+    }
+}
+
+/// Structs for parameters of kernels.
+fn kernel_params() -> Vec<Layout> {
+    layouts! {
         ns_ReluKernel_Params { threshold }
         ns_ReluKernel_ParamsV2 { threshold, replacementValue }
         ns_Softmax_Params { dim }

@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, HashMap};
 use half::bf16;
 
 use super::buckets::{self, MAX_TOKENS};
-use super::caches::{Caches, bf16_bytes, check_scales, f32_bytes, index_bytes};
-use super::engine::Operand;
-use super::graph::attend::Attend;
-use super::kernels::Mover;
+use super::engine::{Operand, bf16_bytes, f32_bytes, index_bytes};
+use super::graph::attention::AttentionShape;
+use super::kernels::CodeMover;
 use super::plane::HpuPlane;
+use super::planes::check_scales;
+use super::session::Session;
 use crate::device::emulated::quant_by_amax;
 use crate::device::{
     DecodeKernel, DeviceError, HeadScales, Modifiers, PlaneLayout, PrefillKernel, QueryScale, StorageDtype,
@@ -91,17 +92,17 @@ impl Attention<'_> {
     }
 
     /// Runs tiles and puts their rows where they belong.
-    fn run(&self, caches: &mut Caches<'_>, all: &[Tile<'_>], out: &mut [f32]) -> Result<(), DeviceError> {
-        self.check(caches.generation)?;
+    fn run(&self, session: &mut Session<'_>, all: &[Tile<'_>], out: &mut [f32]) -> Result<(), DeviceError> {
+        self.check(session.generation)?;
         let mut by_shape: BTreeMap<(usize, usize), Vec<Tile<'_>>> = BTreeMap::new();
         for tile in all {
-            let shape = (buckets::count(tile.tokens), buckets::keys(tile.keys())?);
+            let shape = (buckets::rounded(tile.tokens), buckets::rounded_keys(tile.keys())?);
             by_shape.entry(shape).or_default().push(*tile);
         }
         for ((tokens, keys), tiles) in by_shape {
             let rows = tokens * self.group();
-            for tiles in tiles.chunks(buckets::batch(self.heads(), rows, keys)) {
-                let values = self.launch(caches, tiles, rows, keys)?;
+            for tiles in tiles.chunks(buckets::max_entries(self.heads(), rows, keys)) {
+                let values = self.launch(session, tiles, rows, keys)?;
                 self.scatter(tiles, rows, &values, out);
             }
         }
@@ -111,14 +112,14 @@ impl Attention<'_> {
     /// One launch: `[batch, heads, rows, value_dim]`.
     fn launch(
         &self,
-        caches: &mut Caches<'_>,
+        session: &mut Session<'_>,
         tiles: &[Tile<'_>],
         rows: usize,
         keys: usize,
     ) -> Result<Vec<bf16>, DeviceError> {
-        let batch = buckets::count(tiles.len());
+        let batch = buckets::rounded(tiles.len());
         let modifiers = &self.modifiers;
-        let attend = Attend {
+        let shape = AttentionShape {
             batch,
             rows,
             keys,
@@ -129,9 +130,9 @@ impl Attention<'_> {
             has_alibi: modifiers.alibi_slopes.is_some(),
             has_window: modifiers.sliding_window.is_some(),
             has_sinks: modifiers.sinks.is_some(),
-            view: caches.kernels.view(Mover::Gather, self.key_layout.dtype, caches.engine)?,
+            view: session.kernels.view(CodeMover::Gather, self.key_layout.dtype, session.engine)?,
         };
-        let compiled = caches.recipes.get(&attend.graph())?;
+        let compiled = session.recipes.get(&shape.graph())?;
         let heads = self.heads();
         let of_heads = |scales: &HeadScales| f32_bytes((0..heads).map(|head| scales.of(head)));
         let mut operands = vec![
@@ -147,7 +148,7 @@ impl Attention<'_> {
         ];
         let q = self.query(tiles, batch, rows);
         if let Some(scale) = self.query_scale {
-            let (quant, dequant) = self.query_multipliers(caches.generation, scale, &q, rows);
+            let (quant, dequant) = self.query_multipliers(session.generation, scale, &q, rows);
             operands.push(("q_quant", f32_bytes(quant)));
             operands.push(("q_dequant", f32_bytes(dequant)));
             operands.push(("prob_quant", f32_bytes([self.prob.quant])));
@@ -171,7 +172,7 @@ impl Attention<'_> {
         if let Some(sinks) = modifiers.sinks {
             operands.push(("sink", self.of_query_heads(rows, sinks)));
         }
-        Ok(caches.engine.compute(&compiled, &operands)?)
+        Ok(session.engine.compute(&compiled, &operands)?)
     }
 
     /// `[batch, heads, rows, dim]`: the rows of a KV head are its tokens' query heads. Zero where there is no token.
@@ -271,7 +272,7 @@ impl Attention<'_> {
 
 /// Attention of several sequences over cache planes.
 pub(super) fn decode(
-    caches: &mut Caches<'_>,
+    session: &mut Session<'_>,
     kernel: &DecodeKernel<'_, HpuPlane>,
     out: &mut [f32],
 ) -> Result<(), DeviceError> {
@@ -297,7 +298,7 @@ pub(super) fn decode(
         prob: kernel.prob,
         modifiers: kernel.modifiers,
     };
-    attention.run(caches, &all, out)
+    attention.run(session, &all, out)
 }
 
 /// Planes for one operand of prefills, each kept for the next prefill of its shape.
@@ -310,24 +311,24 @@ impl Scratch {
     /// The plane of a layout, written with `rows`, each at the slot of its number.
     fn plane(
         &mut self,
-        caches: &mut Caches<'_>,
+        session: &mut Session<'_>,
         layout: &PlaneLayout,
         rows: &[bf16],
         quant: &HeadScales,
     ) -> Result<&HpuPlane, DeviceError> {
         let plane = match self.planes.entry(*layout) {
             Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(caches.allocate(layout)?),
+            Entry::Vacant(entry) => entry.insert(session.allocate(layout)?),
         };
         let slots: Vec<usize> = (0..rows.len() / layout.row()).collect();
-        caches.write(layout, plane, rows, &slots, quant)?;
+        session.write(layout, plane, rows, &slots, quant)?;
         Ok(plane)
     }
 }
 
 /// Attention of one sequence over keys and values that are given: they are put into planes, and then it is a decode.
 pub(super) fn prefill(
-    caches: &mut Caches<'_>,
+    session: &mut Session<'_>,
     scratch: &mut (Scratch, Scratch),
     kernel: &PrefillKernel<'_>,
     out: &mut [f32],
@@ -335,7 +336,7 @@ pub(super) fn prefill(
     let queries = kernel.q.len() / (kernel.num_heads * kernel.dim);
     let keys = kernel.k.len() / (kernel.num_kv_heads * kernel.dim);
     let dtype = if kernel.fp8.is_some() { StorageDtype::Fp8 } else { StorageDtype::Bf16 };
-    let blocks = buckets::keys(keys)? / PREFILL_BLOCK_TOKENS;
+    let blocks = buckets::rounded_keys(keys)? / PREFILL_BLOCK_TOKENS;
     let layout = |dim| PlaneLayout {
         num_blocks: blocks,
         has_pad_block: false,
@@ -348,8 +349,8 @@ pub(super) fn prefill(
     let one = ScaleFactors::ONE;
     let (key_scale, value_scale) = kernel.fp8.map_or((&one, &one), |fp8| (fp8.key, fp8.value));
     let (keys_scratch, values_scratch) = scratch;
-    let key = keys_scratch.plane(caches, &key_layout, kernel.k, &key_scale.quant)?;
-    let value = values_scratch.plane(caches, &value_layout, kernel.v, &value_scale.quant)?;
+    let key = keys_scratch.plane(session, &key_layout, kernel.k, &key_scale.quant)?;
+    let value = values_scratch.plane(session, &value_layout, kernel.v, &value_scale.quant)?;
     let attention = Attention {
         q: kernel.q,
         num_heads: kernel.num_heads,
@@ -365,5 +366,5 @@ pub(super) fn prefill(
     };
     let blocks: Vec<usize> = (0..blocks).collect();
     let all: Vec<Tile<'_>> = tiles(0, queries, keys, &blocks).collect();
-    attention.run(caches, &all, out)
+    attention.run(session, &all, out)
 }

@@ -1,74 +1,57 @@
-//! Which shapes recipes are compiled for.
+//! The sizes that recipes are compiled for.
 //!
 //! A recipe has fixed shapes. Sizes that change from call to call are rounded up, and what fills them up changes no bit:
 //! it repeats the last row, or names the zero row behind a plane and is seen by no query.
 
-use super::HpuError;
+use super::error::HpuError;
 
-/// Rows of one write or read.
+/// The most rows of one write or read.
 pub(super) const MAX_ROWS: usize = 2048;
 
-/// Query tokens of an entry of attention. More are cut into tiles, each with the keys that its last token sees.
+/// The most query tokens of an entry of attention. More are cut into tiles, each with the keys that its last token sees.
 pub(super) const MAX_TOKENS: usize = 64;
 
-/// Keys of an entry at least: the device's fast kernels are not trusted below.
+/// The fewest keys of an entry: the device's fast kernels are not trusted below.
 const MIN_KEYS: usize = 128;
 
-/// Scores of one launch of attention at most, unless one entry has more.
+/// The most scores of one launch of attention, unless one entry has more.
 const MAX_SCORES: usize = 1 << 24;
 
-/// Bytes of the blocks that one launch copies at most, unless one block has more.
+/// The most bytes of the blocks that one launch copies, unless one block has more.
 const MAX_COPIED_BYTES: usize = 1 << 26;
 
-/// Elements of the result of one projection at most, unless one row has more.
+/// The most elements of the result of one projection, unless one row has more.
 const MAX_PROJECTED: usize = 1 << 22;
 
-/// Positions are float32 numbers on the device, which count up to here.
+/// The most keys of a sequence: positions are float32 numbers on the device, which count up to here.
 const MAX_KEYS: usize = 1 << 24;
 
-/// Indices are 32-bit integers on the device.
+/// The largest index: indices are 32-bit integers on the device.
 const MAX_INDEX: usize = i32::MAX as usize;
 
-/// How many multipliers a recipe is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ScaleShape {
-    One,
-    PerHead,
-}
-
-impl ScaleShape {
-    /// For `[rows, heads, dim]`.
-    pub(super) fn of_heads(self, heads: usize) -> Vec<usize> {
-        match self {
-            Self::One => vec![1],
-            Self::PerHead => vec![1, heads, 1],
-        }
-    }
-}
-
-/// Rows of a write or a read, tokens of a query, entries of a batch, pairs of blocks: the next power of two.
-pub(super) const fn count(count: usize) -> usize {
+/// Rounds up to a power of two: rows of a write or a read, tokens of a query, entries of a batch, pairs of blocks.
+pub(super) const fn rounded(count: usize) -> usize {
     count.next_power_of_two()
 }
 
-/// Keys of an entry: the next power of two, 128 at least.
-pub(super) fn keys(keys: usize) -> Result<usize, HpuError> {
+/// Rounds the keys of an entry up to a power of two, 128 at least.
+pub(super) fn rounded_keys(keys: usize) -> Result<usize, HpuError> {
     at_most("the length of a sequence in tokens", keys, MAX_KEYS)?;
     Ok(keys.next_power_of_two().max(MIN_KEYS))
 }
 
-/// Entries of one launch, a power of two.
-pub(super) fn batch(heads: usize, rows: usize, keys: usize) -> usize {
+/// The most entries of one launch, a power of two.
+pub(super) fn max_entries(heads: usize, rows: usize, keys: usize) -> usize {
     floor_power_of_two(MAX_SCORES / (heads * rows * keys).max(1))
 }
 
-/// Pairs of one launch, a power of two.
-pub(super) fn pairs(block_bytes: usize) -> usize {
+/// The most pairs of blocks of one launch, a power of two.
+pub(super) fn max_pairs(block_bytes: usize) -> usize {
     floor_power_of_two(MAX_COPIED_BYTES / block_bytes.max(1)).min(MAX_ROWS)
 }
 
-/// Rows of one projection, a power of two.
-pub(super) fn projected_rows(row: usize) -> usize {
+/// The most rows of one projection, a power of two.
+pub(super) fn max_projected_rows(row: usize) -> usize {
     floor_power_of_two(MAX_PROJECTED / row.max(1)).min(MAX_ROWS)
 }
 
@@ -93,17 +76,17 @@ mod tests {
     #[test]
     fn sizes_are_rounded_up_to_few() {
         for (given, rounded) in [(1, 128), (128, 128), (129, 256), (4096, 4096), (4097, 8192)] {
-            assert_eq!(keys(given).unwrap(), rounded);
+            assert_eq!(rounded_keys(given).unwrap(), rounded);
         }
-        assert!(matches!(keys((1 << 24) + 1), Err(HpuError::TooLarge { max: 0x0100_0000, .. })));
-        assert_eq!([1, 2, 3, 5, 64, 65].map(count), [1, 2, 4, 8, 64, 128]);
+        assert!(matches!(rounded_keys((1 << 24) + 1), Err(HpuError::TooLarge { max: 0x0100_0000, .. })));
+        assert_eq!([1, 2, 3, 5, 64, 65].map(rounded), [1, 2, 4, 8, 64, 128]);
     }
 
     #[test]
     fn launches_are_bounded_and_never_empty() {
-        assert_eq!(batch(8, 4, 4096), 128);
-        assert_eq!(batch(128, 64, 1 << 20), 1);
-        assert_eq!((pairs(1 << 20), pairs(1 << 30), pairs(1)), (64, 1, MAX_ROWS));
-        assert_eq!((projected_rows(3000), projected_rows(1 << 23)), (1024, 1));
+        assert_eq!(max_entries(8, 4, 4096), 128);
+        assert_eq!(max_entries(128, 64, 1 << 20), 1);
+        assert_eq!((max_pairs(1 << 20), max_pairs(1 << 30), max_pairs(1)), (64, 1, MAX_ROWS));
+        assert_eq!((max_projected_rows(3000), max_projected_rows(1 << 23)), (1024, 1));
     }
 }

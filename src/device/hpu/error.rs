@@ -1,4 +1,4 @@
-//! Why a Gaudi could not do its work.
+//! Errors of a Gaudi, and of the way to it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,13 +12,13 @@ use crate::device::DeviceError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{function}{} returned {status}{}", Prefixed(" (", arguments, ")"), Prefixed(": ", description, ""))]
 pub struct CallFailure {
-    /// The function.
+    /// The name of the function.
     pub function: &'static str,
-    /// What mattered of its arguments; may be empty.
+    /// What mattered of the arguments; may be empty.
     pub arguments: String,
-    /// What it returned.
+    /// The status that the function returned.
     pub status: synStatus,
-    /// The library's words for that; may be empty.
+    /// The library's words for the status; may be empty.
     pub description: String,
 }
 
@@ -47,32 +47,32 @@ pub enum HpuError {
     OutOfMemory {
         /// What was to be allocated.
         what: &'static str,
-        /// Its size.
+        /// The size asked for.
         bytes: usize,
-        /// The call.
+        /// The call that failed.
         failure: CallFailure,
     },
     /// Objects could not be given back. Reported by the call after; it has done nothing.
     #[error("earlier: {}", list(failures))]
     NotReleased {
-        /// The calls.
+        /// The calls that failed.
         failures: Vec<CallFailure>,
     },
     /// The library reports no Gaudi2 and no Gaudi3.
     #[error("{} reports no Gaudi2 and no Gaudi3", library.display())]
     NoDevice {
-        /// The library.
+        /// The file of the library.
         library: PathBuf,
     },
     /// The device is one whose arithmetic is not known here.
     #[error("the device is a {name} (type {device_type}); Gaudi2 and Gaudi3 are supported")]
     Unsupported {
-        /// Its name.
+        /// The name of the device.
         name: String,
-        /// Its `synDeviceType`.
+        /// The `synDeviceType` of the device.
         device_type: u32,
     },
-    /// A process holds one device, and this is another.
+    /// Another device was asked for than the one that this process holds.
     #[error("this process holds {}; a process holds one device, so {asked} cannot be had", shown(*held))]
     OtherModule {
         /// The module that is held; `None` where it was not chosen.
@@ -80,26 +80,26 @@ pub enum HpuError {
         /// The module asked for.
         asked: u32,
     },
-    /// A process uses one library, and this is another.
+    /// Another library was asked for than the one that this process uses.
     #[error("this process uses {}; {} cannot be loaded on top", held.display(), asked.display())]
     OtherLibrary {
         /// The library in use.
         held: PathBuf,
-        /// The one asked for.
+        /// The library asked for.
         asked: PathBuf,
     },
     /// An environment variable that cannot be understood.
     #[error("{variable} is {value:?}; the number of a module is needed")]
     Variable {
-        /// The variable.
+        /// The name of the variable.
         variable: &'static str,
-        /// What it holds.
+        /// The value of the variable.
         value: String,
     },
     /// Work that did not end.
     #[error("the device is not done with {what} after {waited:?}")]
     NotDone {
-        /// The work.
+        /// The work that is waited for.
         what: String,
         /// How long was waited.
         waited: Duration,
@@ -107,7 +107,7 @@ pub enum HpuError {
     /// Work that was reported as done, but whose data did not arrive.
     #[error("the device reports {what} as done, but after {waited:?} its data has not arrived")]
     NotArrived {
-        /// The work.
+        /// The work that is waited for.
         what: String,
         /// How long was waited.
         waited: Duration,
@@ -115,25 +115,25 @@ pub enum HpuError {
     /// A size that an index or a position of the device cannot hold.
     #[error("{what} is {value}; on the device it is at most {max}")]
     TooLarge {
-        /// The size.
+        /// What the size is of.
         what: &'static str,
-        /// Its value.
+        /// The value that is too large.
         value: usize,
-        /// The largest.
+        /// The largest value.
         max: usize,
     },
     /// A path that the library cannot be given.
     #[error("{} cannot be given to the library", path.display())]
     Path {
-        /// The path.
+        /// The path that cannot be given.
         path: PathBuf,
     },
     /// A recipe that wants a tensor it was not given: a defect of this crate.
     #[error("recipe {recipe} was launched without its tensor {tensor}")]
     Operand {
-        /// The recipe.
+        /// The name of the recipe.
         recipe: String,
-        /// The tensor.
+        /// The name of the tensor.
         tensor: String,
     },
 }
@@ -145,7 +145,7 @@ impl From<HpuError> for DeviceError {
 }
 
 impl HpuError {
-    /// Whether no library was found and none had been named, so that there is nothing wrong with a choice.
+    /// Whether no library was found and none had been named: nothing is wrong with a choice.
     #[must_use]
     pub fn is_of_a_search(&self) -> bool {
         let Self::Load(error) = self else { return false };
@@ -153,7 +153,7 @@ impl HpuError {
         !matches!(last, Some(Origin::Explicit | Origin::Variable))
     }
 
-    /// The failure of an allocation, told apart by its status.
+    /// Makes an error of a failed allocation: out of memory where the status says so.
     pub(super) fn of_allocation(what: &'static str, bytes: usize, failure: CallFailure) -> Self {
         match failure.status {
             synStatus::synOutOfHostMemory

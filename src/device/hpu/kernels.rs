@@ -1,4 +1,4 @@
-//! Which kernels the compiler has for FP8 codes.
+//! The choice of kernels that move FP8 codes.
 //!
 //! The vendor's lists name no kernel that gathers or copies `hf8`, and what runs in their place on a machine may convert
 //! the codes on the way. So the FP8 form is tried once a device, with every code, and where the compiler refuses it or a
@@ -10,49 +10,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 use habana_sys::{synDeviceType, synStatus};
 use tracing::info;
 
-use super::build::compile;
-use super::caches::index_bytes;
-use super::engine::{Engine, Operand};
+use super::engine::{Engine, Operand, index_bytes};
 use super::error::HpuError;
-use super::graph::{Dtype, Graph};
-use super::recipes::Compiled;
+use super::graph::{Dtype, Fp8View, GraphSpec};
+use super::recipes::{Compiled, compile};
 use super::synapse::Api;
 use crate::device::StorageDtype;
 
-/// As what FP8 codes are moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fp8View {
-    /// As FP8 codes.
-    Native,
-    /// As 8-bit integers.
-    Int8,
-}
-
-impl Fp8View {
-    /// The element type that a plane is given to a recipe as.
-    pub(super) const fn stored(self, dtype: StorageDtype) -> Dtype {
-        match (dtype, self) {
-            (StorageDtype::Fp8, Self::Native) => Dtype::Fp8,
-            (StorageDtype::Fp8, Self::Int8) => Dtype::I8,
-            (StorageDtype::Bf16, _) => Dtype::Bf16,
-            (StorageDtype::F32, _) => Dtype::F32,
-        }
-    }
-}
-
-/// Rows of the plane that a kernel is tried on, rows that are moved, and the length of each.
+/// The rows of the plane that a kernel is tried on, rows that are moved, and the length of each.
 const PLANE_ROWS: usize = 256;
 const MOVED_ROWS: usize = 128;
 const ROW: usize = 128;
 
 /// A kernel that moves FP8 codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mover {
+pub(super) enum CodeMover {
     Gather,
     IndexCopy,
 }
 
-impl Mover {
+impl CodeMover {
     const ALL: [Self; 2] = [Self::Gather, Self::IndexCopy];
 
     const fn name(self) -> &'static str {
@@ -63,8 +40,8 @@ impl Mover {
     }
 
     /// The smallest graph that needs its FP8 form.
-    fn trial(self) -> Graph {
-        let mut graph = Graph::new("trial");
+    fn trial(self) -> GraphSpec {
+        let mut graph = GraphSpec::new("trial");
         let data = graph.input("data", Dtype::Fp8, &[PLANE_ROWS, ROW]);
         let indices = graph.input("indices", Dtype::I32, &[MOVED_ROWS]);
         match self {
@@ -115,7 +92,7 @@ impl Mover {
     }
 }
 
-/// Which form of a kernel is taken, and why.
+/// The form of a kernel that is taken, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelChoice {
     /// The kernel's guid.
@@ -133,7 +110,7 @@ impl fmt::Display for KernelChoice {
     }
 }
 
-/// The choices made so far.
+/// The kernels chosen so far, and what choosing takes.
 #[derive(Debug)]
 pub(super) struct Kernels {
     api: Arc<Api>,
@@ -146,10 +123,10 @@ impl Kernels {
         Self { api: Arc::clone(api), device_type, chosen: Mutex::default() }
     }
 
-    /// As what a kernel moves the elements of a plane.
+    /// The type that a kernel moves a plane's elements as.
     pub(super) fn view(
         &self,
-        mover: Mover,
+        mover: CodeMover,
         dtype: StorageDtype,
         engine: &mut Engine,
     ) -> Result<Fp8View, HpuError> {
@@ -160,7 +137,7 @@ impl Kernels {
         Ok(if choice.refused.is_none() { Fp8View::Native } else { Fp8View::Int8 })
     }
 
-    fn choice(&self, mover: Mover, engine: &mut Engine) -> Result<KernelChoice, HpuError> {
+    fn choice(&self, mover: CodeMover, engine: &mut Engine) -> Result<KernelChoice, HpuError> {
         let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
         let place = &mut chosen[mover as usize];
         if let Some(choice) = place {
@@ -174,8 +151,8 @@ impl Kernels {
         Ok(choice)
     }
 
-    /// Why the FP8 form cannot be taken, if it cannot.
-    fn refusal(&self, mover: Mover, engine: &mut Engine) -> Result<Option<String>, HpuError> {
+    /// The reason why the FP8 form cannot be taken, if it cannot.
+    fn refusal(&self, mover: CodeMover, engine: &mut Engine) -> Result<Option<String>, HpuError> {
         let graph = mover.trial();
         let recipe = match compile(&self.api, self.device_type, &graph) {
             Ok(recipe) => recipe,
@@ -191,8 +168,8 @@ impl Kernels {
         Ok((changed > 0).then(|| format!("it changes codes ({changed} bytes of a trial with all of them)")))
     }
 
-    /// The choices for all kernels.
+    /// Chooses all kernels.
     pub(super) fn choices(&self, engine: &mut Engine) -> Result<Vec<KernelChoice>, HpuError> {
-        Mover::ALL.into_iter().map(|mover| self.choice(mover, engine)).collect()
+        CodeMover::ALL.into_iter().map(|mover| self.choice(mover, engine)).collect()
     }
 }

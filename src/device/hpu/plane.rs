@@ -1,4 +1,4 @@
-//! The memory of a plane on a Gaudi.
+//! Cache planes in the memory of a Gaudi.
 
 use super::synapse::DeviceMemory;
 use crate::device::PlaneLayout;
@@ -10,7 +10,7 @@ pub struct HpuPlane {
     pub(super) memory: DeviceMemory,
 }
 
-/// The bytes of a plane on the device.
+/// The size of a plane on the device, its zeros included.
 pub(super) const fn plane_bytes(layout: &PlaneLayout) -> usize {
     (layout.slots() + 1) * layout.row() * layout.dtype.bytes()
 }

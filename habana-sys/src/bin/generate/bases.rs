@@ -1,11 +1,11 @@
-//! Structs that extend another in C++, as C has them: with the fields of the base in front of their own.
+//! Flattening of C++ structs that extend another: in C they have the fields of the base in front of their own.
 
 use std::collections::HashMap;
 
 use syn::punctuated::Punctuated;
 use syn::{Field, Fields, File, Item, Token, Type};
 
-/// What bindgen calls the base of a C++ struct.
+/// The name that bindgen gives the field with the base of a C++ struct.
 const BASE: &str = "_base";
 
 /// Puts the fields of every base in its place. The layout assertions that bindgen adds hold the result to what the

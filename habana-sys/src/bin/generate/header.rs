@@ -1,15 +1,15 @@
-//! Headers to Rust, by bindgen.
+//! Bindings from C and C++ headers, by bindgen.
 
 use std::path::PathBuf;
 
 use bindgen::callbacks::{IntKind, ItemInfo, ParseCallbacks};
 use bindgen::{Builder, EnumVariation, Formatter};
 
-/// Where the declarations come from.
+/// The header that the declarations come from.
 pub(crate) enum Source {
-    /// The header of this crate, in that folder; C.
+    /// The C header of this crate, in that folder.
     Own(PathBuf),
-    /// The vendor's headers, in that folder; C++.
+    /// The vendor's C++ headers, in that folder.
     Sdk(PathBuf),
 }
 
@@ -41,31 +41,31 @@ const TYPES: &[&str] = &[
     "ns_LayerNormKernel(_|::)ParamsRmsNorm",
 ];
 
-/// What bindgen cannot tell by itself.
+/// Answers to what bindgen cannot tell by itself.
 #[derive(Debug)]
 struct Hints;
 
 impl ParseCallbacks for Hints {
-    /// The type of a macro whose value does not show it.
+    /// Gives the type of a macro whose value does not show it.
     fn int_macro(&self, name: &str, _value: i64) -> Option<IntKind> {
         (name == "TENSOR_INVALID_ID").then_some(IntKind::U64)
     }
 
-    /// The name of a type whose tag has an underscore in front, as in `typedef union _fint_t {..} fint_t`. With one
+    /// Names a type whose tag has an underscore in front, as in `typedef union _fint_t {..} fint_t`. With one
     /// name for both, there is no alias, through which the values of an enum could not be made.
     fn item_name(&self, item: ItemInfo<'_>) -> Option<String> {
         let name = item.name.strip_prefix('_')?;
         name.starts_with(|first: char| first.is_ascii_alphabetic()).then(|| name.to_owned())
     }
 
-    /// In one line, and without the mark of a comment that stands behind what it explains.
+    /// Puts a comment in one line, without the mark of one that stands behind what it explains.
     fn process_comment(&self, comment: &str) -> Option<String> {
         let lines: Vec<_> = comment.trim_start_matches('<').lines().map(str::trim).collect();
         Some(format!(" {}", lines.join(" ")))
     }
 }
 
-/// The declarations as bindgen gives them.
+/// Makes Rust declarations of a header.
 pub(crate) fn bindings(source: &Source) -> Result<syn::File, String> {
     let builder = match source {
         Source::Own(folder) => Builder::default()

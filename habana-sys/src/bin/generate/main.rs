@@ -20,7 +20,7 @@ use header::Source;
 const NOTICE: &str =
     "// Made from the header by the program `generate` of this crate: change that, not this file.\n\n";
 
-/// What the command line asks for.
+/// The arguments of the command line.
 struct Arguments {
     check: bool,
     out: PathBuf,

@@ -1,4 +1,4 @@
-//! The functions: their types, and the table that the loader fills.
+//! Making the functions' types, and the table that the loader fills.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};

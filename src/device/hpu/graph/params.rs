@@ -2,15 +2,15 @@
 
 /// A node's parameters; padding is zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::device::hpu) struct Params(Vec<u8>);
+pub(crate) struct Params(Vec<u8>);
 
 impl Params {
     /// A node that has none.
-    pub(in crate::device::hpu) const fn none() -> Self {
+    pub(crate) const fn none() -> Self {
         Self(Vec::new())
     }
 
-    pub(in crate::device::hpu) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
 
@@ -19,7 +19,7 @@ impl Params {
     }
 
     /// `synGEMMParams`.
-    pub(in crate::device::hpu) fn gemm(transpose_a: bool, transpose_b: bool) -> Self {
+    pub(crate) fn gemm(transpose_a: bool, transpose_b: bool) -> Self {
         Self(vec![u8::from(transpose_a), u8::from(transpose_b)])
     }
 
@@ -49,17 +49,17 @@ impl Params {
     }
 
     /// `ns_CastKernel::Params`, the mode `CAST_ROUND_HALF_NE`.
-    pub(in crate::device::hpu) fn round_to_nearest() -> Self {
+    pub(crate) fn round_to_nearest() -> Self {
         Self::words(&[0])
     }
 
     /// `ns_CastKernel::ParamsV3`: to nearest, no seed, the mode `CAST_CLIP`.
-    pub(in crate::device::hpu) fn clip() -> Self {
+    pub(crate) fn clip() -> Self {
         Self::words(&[0, 0, 1])
     }
 
     /// `ns_ScatterNdUpdateKernel::Params`: of several updates of one place the last one wins.
-    pub(in crate::device::hpu) fn last_update() -> Self {
+    pub(crate) fn last_update() -> Self {
         Self::words(&[1])
     }
 }

@@ -1,10 +1,12 @@
 //! A matrix product for each head.
 
-use super::{Dtype, Graph, Params};
+use super::dtype::Dtype;
+use super::params::Params;
+use super::spec::GraphSpec;
 
-/// `out [heads, rows, n]`, bfloat16: `rows [heads, rows, k]` times `weights [heads, n, k]` transposed.
-pub(in crate::device::hpu) fn graph(heads: usize, rows: usize, (n, k): (usize, usize)) -> Graph {
-    let mut graph = Graph::new("project");
+/// Gives `out [heads, rows, n]`, bfloat16: `rows [heads, rows, k]` times `weights [heads, n, k]` transposed.
+pub(crate) fn project_graph(heads: usize, rows: usize, (n, k): (usize, usize)) -> GraphSpec {
+    let mut graph = GraphSpec::new("project");
     let values = graph.input("rows", Dtype::Bf16, &[heads, rows, k]);
     let weights = graph.input("weights", Dtype::Bf16, &[heads, n, k]);
     let params = Params::gemm(false, true);

@@ -1,27 +1,23 @@
-//! Rows into a cache plane, in place.
+//! Writing rows into a cache plane, in place.
 
-use super::{Dtype, Graph, Params};
-use crate::device::hpu::buckets::ScaleShape;
-use crate::device::hpu::kernels::Fp8View;
+use super::dtype::{Dtype, Fp8View};
+use super::params::Params;
+use super::scale_shape::ScaleShape;
+use super::spec::GraphSpec;
 use crate::device::{PlaneLayout, StorageDtype};
 
-/// `rows [rows, heads, dim]`, bfloat16, at `slots [rows]` of `cache [slots, heads * dim]`. An FP8 plane multiplies by
+/// Puts `rows [rows, heads, dim]`, bfloat16, at `slots [rows]` of `cache [slots, heads * dim]`. An FP8 plane multiplies by
 /// `quant`.
-pub(in crate::device::hpu) fn graph(
-    layout: &PlaneLayout,
-    rows: usize,
-    scale: ScaleShape,
-    view: Fp8View,
-) -> Graph {
+pub(crate) fn write_graph(layout: &PlaneLayout, rows: usize, scale: ScaleShape, view: Fp8View) -> GraphSpec {
     let (heads, dim, row) = (layout.heads, layout.dim, layout.row());
-    let mut graph = Graph::new("write");
+    let mut graph = GraphSpec::new("write");
     let stored = view.stored(layout.dtype);
     let cache = graph.input("cache", stored, &[layout.slots(), row]);
     let slots = graph.input("slots", Dtype::I32, &[rows]);
     let values = graph.input("rows", Dtype::Bf16, &[rows, heads, dim]);
     let values = match layout.dtype {
         StorageDtype::Fp8 => {
-            let quant = graph.input("quant", Dtype::F32, &scale.of_heads(heads));
+            let quant = graph.input("quant", Dtype::F32, &scale.for_heads(heads));
             let codes = graph.node(
                 "convert_to_fp8_bf16",
                 &[values, quant],

@@ -1,9 +1,9 @@
-//! FP8 tensors whose sizes a launch gives.
+//! A question about FP8 tensors with a size that a launch gives.
 
-use super::bench::{Bench, WIDTH};
-use super::{Finding, Question};
+use super::question::{Finding, Question};
+use super::session::{ProbeSession, WIDTH};
 use crate::device::hpu::error::HpuError;
-use crate::device::hpu::graph::{Dtype, Graph, Params};
+use crate::device::hpu::graph::{Dtype, GraphSpec, Params};
 
 pub(super) const QUESTIONS: [Question; 1] = [Question {
     name: "dynamic-fp8",
@@ -13,8 +13,8 @@ pub(super) const QUESTIONS: [Question; 1] = [Question {
     ask,
 }];
 
-fn ask(bench: &mut Bench<'_>) -> Result<Finding, HpuError> {
-    let mut graph = Graph::new("probe");
+fn ask(session: &mut ProbeSession<'_>) -> Result<Finding, HpuError> {
+    let mut graph = GraphSpec::new("probe");
     let (largest, smallest) = ([16, 2, 2, 2, WIDTH], [1, 2, 2, 2, WIDTH]);
     let x = graph.input("x", Dtype::Bf16, &largest);
     let out = graph.node("convert_to_fp8_bf16", &[x], Params::round_to_nearest(), Dtype::Fp8, &largest);
@@ -22,7 +22,7 @@ fn ask(bench: &mut Bench<'_>) -> Result<Finding, HpuError> {
     for tensor in [x, out] {
         graph.make_dynamic(tensor, &smallest);
     }
-    let compiled = bench.compile(&graph)?;
+    let compiled = session.compile(&graph)?;
     let observed = format!("a recipe with a workspace of {} bytes", compiled.workspace_bytes);
     Ok(Finding { answer: "taken by the compiler".to_owned(), observed })
 }

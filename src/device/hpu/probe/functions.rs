@@ -1,22 +1,22 @@
-//! The last bits of `exp` and `tanh`.
+//! Questions about the last bits of `exp` and `tanh`.
 
-use super::bench::{Bench, WIDTH, f32s, shown};
-use super::{Finding, Question};
+use super::question::{Finding, Question};
+use super::session::{ProbeSession, WIDTH, f32s, shown};
 use crate::device::hpu::error::HpuError;
-use crate::device::hpu::graph::{Dtype, Graph};
+use crate::device::hpu::graph::{Dtype, GraphSpec};
 
 pub(super) const QUESTIONS: [Question; 2] = [
     Question {
         name: "exp-bits",
         text: "How far from those of libm are the bits of exp_fwd_f32, from -40 to 0?",
         expected: |_| SAME,
-        ask: |bench| ask(bench, "exp", libm::expf, -40.0..0.0),
+        ask: |session| ask(session, "exp", libm::expf, -40.0..0.0),
     },
     Question {
         name: "tanh-bits",
         text: "How far from those of libm are the bits of tanh_fwd_f32, from -4 to 4?",
         expected: |_| SAME,
-        ask: |bench| ask(bench, "tanh", libm::tanhf, -4.0..4.0),
+        ask: |session| ask(session, "tanh", libm::tanhf, -4.0..4.0),
     },
 ];
 
@@ -25,18 +25,18 @@ const SAME: &str = "the same bits";
 const ROWS: usize = 128;
 
 fn ask(
-    bench: &mut Bench<'_>,
+    session: &mut ProbeSession<'_>,
     op: &str,
     function: fn(f32) -> f32,
     range: std::ops::Range<f32>,
 ) -> Result<Finding, HpuError> {
-    let mut graph = Graph::new("probe");
+    let mut graph = GraphSpec::new("probe");
     let x = graph.input("x", Dtype::F32, &[ROWS, WIDTH]);
     let out = graph.elementwise(op, Dtype::F32, &[x]);
     graph.output(out, "out");
     let step = (range.end - range.start) / (ROWS * WIDTH - 1) as f32;
     let x: Vec<f32> = (0..ROWS * WIDTH).map(|number| range.start + step * number as f32).collect();
-    let seen = bench.run_f32(&graph, vec![("x", f32s(x.iter().copied()))])?;
+    let seen = session.run_f32(&graph, vec![("x", f32s(x.iter().copied()))])?;
     let wanted: Vec<f32> = x.into_iter().map(function).collect();
     Ok(compared(&seen, &wanted))
 }

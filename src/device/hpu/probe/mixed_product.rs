@@ -1,11 +1,11 @@
-//! Products of bfloat16 with FP8.
+//! A question about products of bfloat16 with FP8.
 
 use half::bf16;
 
-use super::bench::{Bench, WIDTH, bf16s, f32s, shown};
-use super::{Finding, Question, REFUSED};
+use super::question::{Finding, Question, REFUSED};
+use super::session::{ProbeSession, WIDTH, bf16s, f32s, shown};
 use crate::device::hpu::error::HpuError;
-use crate::device::hpu::graph::{Dtype, Graph, Params};
+use crate::device::hpu::graph::{Dtype, GraphSpec, Params};
 
 pub(super) const QUESTIONS: [Question; 1] = [Question {
     name: "mixed-product",
@@ -14,18 +14,18 @@ pub(super) const QUESTIONS: [Question; 1] = [Question {
     ask,
 }];
 
-/// The code of 1.5, and the other factor, which is no FP8 number.
+/// The code of 1.5, and a factor that is no FP8 number.
 const CODE: u8 = 0x3C;
 const FACTOR: f32 = 1.0078125;
 
-fn ask(bench: &mut Bench<'_>) -> Result<Finding, HpuError> {
-    let mut graph = Graph::new("probe");
+fn ask(session: &mut ProbeSession<'_>) -> Result<Finding, HpuError> {
+    let mut graph = GraphSpec::new("probe");
     let shape = [1, WIDTH, WIDTH];
     let (a, b) = (graph.input("a", Dtype::Bf16, &shape), graph.input("b", Dtype::Fp8, &shape));
     let out = graph.node("batch_gemm", &[a, b], Params::gemm(false, true), Dtype::F32, &shape);
     graph.output(out, "out");
     let a = bf16s(vec![bf16::from_f32(FACTOR); WIDTH * WIDTH]);
-    let products = bench.run_f32(&graph, vec![("a", a), ("b", vec![CODE; WIDTH * WIDTH])])?;
+    let products = session.run_f32(&graph, vec![("a", a), ("b", vec![CODE; WIDTH * WIDTH])])?;
     let all = |value: f32| vec![value; WIDTH * WIDTH];
     let answers = [
         ("takes it, and multiplies in bfloat16", all(FACTOR * 1.5 * WIDTH as f32)),

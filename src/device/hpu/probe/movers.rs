@@ -1,9 +1,9 @@
-//! Kernels that only move FP8 codes: whether there are any, and whether every code comes out as it was.
+//! Questions about kernels that only move FP8 codes: whether there are any, and whether every code comes out as it was.
 
-use super::bench::{Bench, Given, WIDTH, shown};
-use super::{Finding, Question, REFUSED};
+use super::question::{Finding, Question, REFUSED};
+use super::session::{ProbeOperand, ProbeSession, WIDTH, shown};
 use crate::device::hpu::error::HpuError;
-use crate::device::hpu::graph::{Dtype, Graph, Id, Params};
+use crate::device::hpu::graph::{Dtype, GraphSpec, Params, TensorId};
 use crate::fp8::{Encoder, Format, Rounding};
 
 pub(super) const QUESTIONS: [Question; 5] = [
@@ -11,20 +11,20 @@ pub(super) const QUESTIONS: [Question; 5] = [
         name: "gather-hf8",
         text: "Is there a gather_fwd_hf8, and does it keep every code?",
         expected: |_| REFUSED,
-        ask: |bench| gather(bench, Dtype::Fp8),
+        ask: |session| gather(session, Dtype::Fp8),
     },
     Question {
         name: "gather-i8",
         text: "Does gather_fwd_i8 keep every code, with a reinterpret_cast before and after?",
         expected: |_| KEPT,
-        ask: |bench| gather(bench, Dtype::I8),
+        ask: |session| gather(session, Dtype::I8),
     },
     Question {
         name: "index-copy-hf8",
         text: "Is there an index_copy_fwd_hf8, and does it keep every code, moved or not?",
         expected: |_| REFUSED,
-        ask: |bench| {
-            overwrite(bench, Dtype::Fp8, |graph, cache, rows, source| {
+        ask: |session| {
+            overwrite(session, Dtype::Fp8, |graph, cache, rows, source| {
                 graph.index_copy_in_place("cache_out", cache, rows, source);
             })
         },
@@ -33,8 +33,8 @@ pub(super) const QUESTIONS: [Question; 5] = [
         name: "index-copy-i8",
         text: "Does index_copy_fwd_i8 keep every code, moved or not, after a reinterpret_cast?",
         expected: |_| KEPT,
-        ask: |bench| {
-            overwrite(bench, Dtype::I8, |graph, cache, rows, source| {
+        ask: |session| {
+            overwrite(session, Dtype::I8, |graph, cache, rows, source| {
                 graph.index_copy_in_place("cache_out", cache, rows, source);
             })
         },
@@ -43,8 +43,8 @@ pub(super) const QUESTIONS: [Question; 5] = [
         name: "scatter-hf8",
         text: "Is there a scatter_nd_update_fwd_hf8, and does it keep every code, moved or not?",
         expected: |_| REFUSED,
-        ask: |bench| {
-            overwrite(bench, Dtype::Fp8, |graph, cache, rows, source| {
+        ask: |session| {
+            overwrite(session, Dtype::Fp8, |graph, cache, rows, source| {
                 let tuples = graph.reshape(rows, &[SOURCES, 1]);
                 let inputs = [cache, tuples, source];
                 graph.node_in_place("scatter_nd_update_fwd_hf8", "cache_out", &inputs, Params::last_update());
@@ -55,44 +55,44 @@ pub(super) const QUESTIONS: [Question; 5] = [
 
 const KEPT: &str = "keeps all 256 codes";
 
-/// Rows, one of each code.
+/// The rows of a plane: one of each code.
 const ROWS: usize = 256;
 
-/// Rows that are overwritten.
+/// How many rows are overwritten.
 const SOURCES: usize = 128;
 
 fn indices(values: impl IntoIterator<Item = usize>) -> Vec<u8> {
     values.into_iter().flat_map(|value| (value as i32).to_le_bytes()).collect()
 }
 
-/// A row of each code.
+/// The codes of a plane with one row of each.
 fn rows_of_codes() -> Vec<u8> {
     (0..=u8::MAX).flat_map(|code| [code; WIDTH]).collect()
 }
 
 /// Gathers the rows of all codes in another order.
-fn gather(bench: &mut Bench<'_>, kernel: Dtype) -> Result<Finding, HpuError> {
-    let mut graph = Graph::new("probe");
+fn gather(session: &mut ProbeSession<'_>, kernel: Dtype) -> Result<Finding, HpuError> {
+    let mut graph = GraphSpec::new("probe");
     let data = graph.input("data", Dtype::Fp8, &[ROWS, WIDTH]);
     let order = graph.input("order", Dtype::I32, &[ROWS]);
     let moved = graph.reinterpret(data, kernel);
     let moved = graph.gather_rows(moved, order);
     let out = graph.reinterpret(moved, Dtype::Fp8);
     graph.output(out, "out");
-    let operands: Vec<Given> =
+    let operands: Vec<ProbeOperand> =
         vec![("data", rows_of_codes()), ("order", indices((0..ROWS).map(|row| ROWS - 1 - row)))];
-    let codes = bench.run(&graph, operands)?;
+    let codes = session.run(&graph, operands)?;
     let wanted: Vec<u8> = (0..=u8::MAX).rev().flat_map(|code| [code; WIDTH]).collect();
     Ok(judged(&codes, &wanted))
 }
 
 /// Overwrites every other row of all codes with rows that have all codes in them.
 fn overwrite(
-    bench: &mut Bench<'_>,
+    session: &mut ProbeSession<'_>,
     kernel: Dtype,
-    add: fn(&mut Graph, Id, Id, Id),
+    add: fn(&mut GraphSpec, TensorId, TensorId, TensorId),
 ) -> Result<Finding, HpuError> {
-    let mut graph = Graph::new("probe");
+    let mut graph = GraphSpec::new("probe");
     // The memory of a cache is seen as what the kernel takes.
     let cache = graph.input("cache", kernel, &[ROWS, WIDTH]);
     let rows = graph.input("rows", Dtype::I32, &[SOURCES]);
@@ -108,7 +108,7 @@ fn overwrite(
         wanted[place * WIDTH..][..WIDTH].copy_from_slice(source);
     }
     let operands = vec![("rows", indices(places())), ("source", sources)];
-    let codes = bench.change(&graph, ("cache", rows_of_codes()), operands)?;
+    let codes = session.change(&graph, ("cache", rows_of_codes()), operands)?;
     Ok(judged(&codes, &wanted))
 }
 

@@ -1,12 +1,12 @@
-//! How often the product with a scale is rounded on its way to FP8.
+//! Questions about how often the product with a scale is rounded on its way to FP8.
 
 use half::bf16;
 
-use super::bench::{Bench, WIDTH, bf16s, f32s, shown, words};
-use super::{Finding, Question};
+use super::question::{Finding, Question};
+use super::session::{ProbeSession, WIDTH, bf16s, f32s, shown, words};
 use crate::Generation;
 use crate::device::hpu::error::HpuError;
-use crate::device::hpu::graph::{Dtype, Graph, Params};
+use crate::device::hpu::graph::{Dtype, GraphSpec, Params};
 use crate::fp8::{Encoder, bf16_from_f32};
 
 pub(super) const QUESTIONS: [Question; 3] = [
@@ -14,19 +14,19 @@ pub(super) const QUESTIONS: [Question; 3] = [
         name: "rounding-scalar",
         text: "How is x * scale rounded in convert_to_fp8_bf16, with one scale as an operand?",
         expected: |_| TWICE,
-        ask: |bench| ask(bench, Form::Scalar),
+        ask: |session| ask(session, Form::Scalar),
     },
     Question {
         name: "rounding-vector",
         text: "How is x * scale rounded in convert_to_fp8_bf16, with a scale for each row?",
         expected: |_| TWICE,
-        ask: |bench| ask(bench, Form::Vector),
+        ask: |session| ask(session, Form::Vector),
     },
     Question {
         name: "rounding-constant",
         text: "How is x * scale rounded in convert_to_fp8_bf16, with a constant scale?",
         expected: |_| TWICE,
-        ask: |bench| ask(bench, Form::Constant),
+        ask: |session| ask(session, Form::Constant),
     },
 ];
 
@@ -40,7 +40,7 @@ enum Form {
     Constant,
 }
 
-/// Rows of values.
+/// The number of rows of values.
 const ROWS: usize = 128;
 
 fn scales(form: Form) -> Vec<f32> {
@@ -50,7 +50,7 @@ fn scales(form: Form) -> Vec<f32> {
     }
 }
 
-/// Normal numbers of both signs that a scale leaves within every range.
+/// Values to convert: normal numbers of both signs that a scale leaves within every range.
 fn values() -> Vec<bf16> {
     let value = |word: u64| {
         let (sign, exponent, mantissa) = (word & 1, 121 + (word >> 1) % 10, word >> 8 & 0x7F);
@@ -59,8 +59,8 @@ fn values() -> Vec<bf16> {
     words(4, ROWS * WIDTH).map(value).collect()
 }
 
-fn ask(bench: &mut Bench<'_>, form: Form) -> Result<Finding, HpuError> {
-    let mut graph = Graph::new("probe");
+fn ask(session: &mut ProbeSession<'_>, form: Form) -> Result<Finding, HpuError> {
+    let mut graph = GraphSpec::new("probe");
     let x = graph.input("x", Dtype::Bf16, &[ROWS, WIDTH]);
     let mut operands = vec![("x", bf16s(values()))];
     let given = f32s(scales(form));
@@ -75,8 +75,8 @@ fn ask(bench: &mut Bench<'_>, form: Form) -> Result<Finding, HpuError> {
     let params = Params::round_to_nearest();
     let out = graph.node("convert_to_fp8_bf16", &[x, scale], params, Dtype::Fp8, &[ROWS, WIDTH]);
     graph.output(out, "out");
-    let codes = bench.run(&graph, operands)?;
-    Ok(Finding::of(&codes, &answers(bench.generation, form), shown(&codes)))
+    let codes = session.run(&graph, operands)?;
+    Ok(Finding::of(&codes, &answers(session.generation, form), shown(&codes)))
 }
 
 fn answers(generation: Generation, form: Form) -> [(&'static str, Vec<u8>); 4] {
@@ -94,20 +94,21 @@ fn answers(generation: Generation, form: Form) -> [(&'static str, Vec<u8>); 4] {
     ]
 }
 
-/// Rounded to bfloat16.
+/// The value rounded to bfloat16.
 fn narrow(value: f32) -> f32 {
     bf16_from_f32(value).to_f32()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::question::assert_told_apart;
     use super::*;
 
     #[test]
     fn answers_differ() {
         for generation in Generation::ALL {
             for form in [Form::Scalar, Form::Vector] {
-                super::super::tests::assert_told_apart(&answers(generation, form));
+                assert_told_apart(&answers(generation, form));
             }
         }
     }

@@ -1,12 +1,12 @@
-//! In which order the matrix engine adds, and what it drops on the way.
+//! Questions about the order in which the matrix engine adds, and what it drops on the way.
 
 use half::bf16;
 
-use super::bench::{Bench, WIDTH, bf16s, f32s, shown, words};
-use super::{Finding, Question};
+use super::question::{Finding, Question};
+use super::session::{ProbeSession, WIDTH, bf16s, f32s, shown, words};
 use crate::Generation;
 use crate::device::hpu::error::HpuError;
-use crate::device::hpu::graph::{Dtype, Graph, Params};
+use crate::device::hpu::graph::{Dtype, GraphSpec, Params};
 use crate::fp8::Format;
 use crate::mme::{Elements, Gemm, Matrix, MatrixMut, MmeError, Right};
 
@@ -15,32 +15,31 @@ pub(super) const QUESTIONS: [Question; 2] = [
         name: "sums-fp8",
         text: "By whose rules does the matrix engine add products of e4m3?",
         expected: own,
-        ask: |bench| ask(bench, Dtype::Fp8),
+        ask: |session| ask(session, Dtype::Fp8),
     },
     Question {
         name: "sums-bf16",
         text: "By whose rules does the matrix engine add products of bfloat16?",
         expected: own,
-        ask: |bench| ask(bench, Dtype::Bf16),
+        ask: |session| ask(session, Dtype::Bf16),
     },
 ];
 
-const GAUDI2: &str = "Gaudi2's, bit for bit";
-const GAUDI3: &str = "Gaudi3's, bit for bit";
+/// The answers that name a generation's matrix engine.
+const ENGINES: [(&str, Generation); 2] =
+    [("Gaudi2's, bit for bit", Generation::Gaudi2), ("Gaudi3's, bit for bit", Generation::Gaudi3)];
 const IN_ORDER: &str = "float32, one after the other";
 
-const fn own(generation: Generation) -> &'static str {
-    match generation {
-        Generation::Gaudi2 => GAUDI2,
-        Generation::Gaudi3 => GAUDI3,
-    }
+/// The answer that names a generation's own engine.
+fn own(generation: Generation) -> &'static str {
+    ENGINES.into_iter().find(|(_, engine)| *engine == generation).map_or(IN_ORDER, |(answer, _)| answer)
 }
 
-/// `[ROWS, DEPTH]` times `[WIDTH, DEPTH]` transposed.
+/// The product's shape: `[ROWS, DEPTH]` times `[WIDTH, DEPTH]` transposed.
 const ROWS: usize = 8;
 const DEPTH: usize = 512;
 
-/// Codes of numbers in every mode, or bfloat16 numbers of many magnitudes.
+/// An operand's bytes: codes of numbers in every mode, or bfloat16 numbers of many magnitudes.
 fn operand(dtype: Dtype, seed: u64, rows: usize) -> Vec<u8> {
     let words = words(seed, rows * DEPTH);
     match dtype {
@@ -52,21 +51,20 @@ fn operand(dtype: Dtype, seed: u64, rows: usize) -> Vec<u8> {
     }
 }
 
-fn ask(bench: &mut Bench<'_>, dtype: Dtype) -> Result<Finding, HpuError> {
-    let mut graph = Graph::new("probe");
+fn ask(session: &mut ProbeSession<'_>, dtype: Dtype) -> Result<Finding, HpuError> {
+    let mut graph = GraphSpec::new("probe");
     let a = graph.input("a", dtype, &[1, ROWS, DEPTH]);
     let b = graph.input("b", dtype, &[1, WIDTH, DEPTH]);
     let out = graph.node("batch_gemm", &[a, b], Params::gemm(false, true), Dtype::F32, &[1, ROWS, WIDTH]);
     graph.output(out, "out");
     let operands = vec![("a", operand(dtype, 1, ROWS)), ("b", operand(dtype, 2, WIDTH))];
-    let sums = bench.run(&graph, operands)?;
+    let sums = session.run(&graph, operands)?;
     Ok(Finding::of(&sums, &answers(dtype), shown(&sums)))
 }
 
 fn answers(dtype: Dtype) -> Vec<(&'static str, Vec<u8>)> {
     let (a, b) = (operand(dtype, 1, ROWS), operand(dtype, 2, WIDTH));
-    let both = [(GAUDI2, Generation::Gaudi2), (GAUDI3, Generation::Gaudi3)];
-    let mut answers: Vec<_> = both
+    let mut answers: Vec<_> = ENGINES
         .into_iter()
         .filter_map(|(name, generation)| Some((name, f32s(sums(generation, dtype, (&a, &b)).ok()?))))
         .collect();
@@ -90,7 +88,7 @@ fn bf16_of(bytes: &[u8]) -> Vec<bf16> {
     bytes.as_chunks::<2>().0.iter().map(|bytes| bf16::from_le_bytes(*bytes)).collect()
 }
 
-/// What the engine of a generation adds up.
+/// The sums of products as a generation's engine takes them.
 fn sums(generation: Generation, dtype: Dtype, (a, b): (&[u8], &[u8])) -> Result<Vec<f32>, MmeError> {
     let wide = (bf16_of(a), bf16_of(b));
     let format = Format::kv_cache(generation);
@@ -106,6 +104,7 @@ fn sums(generation: Generation, dtype: Dtype, (a, b): (&[u8], &[u8])) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use super::super::question::assert_told_apart;
     use super::*;
 
     #[test]
@@ -113,7 +112,7 @@ mod tests {
         for dtype in [Dtype::Fp8, Dtype::Bf16] {
             let answers = answers(dtype);
             assert_eq!(answers.len(), 3);
-            super::super::tests::assert_told_apart(&answers);
+            assert_told_apart(&answers);
         }
     }
 }

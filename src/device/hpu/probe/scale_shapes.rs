@@ -1,12 +1,12 @@
-//! Which multiplier a conversion to FP8 takes for which element.
+//! Questions about which multiplier a conversion to FP8 takes for which element.
 
 use half::bf16;
 
-use super::bench::{Bench, WIDTH, bf16s, f32s, shown};
-use super::{Finding, Question};
+use super::question::{Finding, Question};
+use super::session::{ProbeSession, WIDTH, bf16s, f32s, shown};
 use crate::Generation;
 use crate::device::hpu::error::HpuError;
-use crate::device::hpu::graph::{Dtype, Graph, Params};
+use crate::device::hpu::graph::{Dtype, GraphSpec, Params};
 use crate::fp8::Encoder;
 
 pub(super) const QUESTIONS: [Question; 2] = [
@@ -14,13 +14,13 @@ pub(super) const QUESTIONS: [Question; 2] = [
         name: "scale-by-head",
         text: "Does convert_to_fp8 take one multiplier for each head of [rows, heads, dim]?",
         expected: |_| OWN,
-        ask: |bench| ask(bench, &BY_HEAD),
+        ask: |session| ask(session, &BY_HEAD),
     },
     Question {
         name: "scale-by-row",
         text: "Does convert_to_fp8 take one multiplier for each row of [batch, heads, rows, dim]?",
         expected: |_| OWN,
-        ask: |bench| ask(bench, &BY_ROW),
+        ask: |session| ask(session, &BY_ROW),
     },
 ];
 
@@ -35,16 +35,16 @@ struct Shapes {
 const BY_HEAD: Shapes = Shapes { values: &[16, 4, WIDTH], scales: &[1, 4, 1] };
 const BY_ROW: Shapes = Shapes { values: &[2, 3, 8, WIDTH], scales: &[2, 3, 8, 1] };
 
-/// What is converted: with a power of two, its code tells which.
+/// The value to convert: its code tells by which power of two it was multiplied.
 const VALUE: f32 = 1.5;
 
-/// Neighbours differ, and no value leaves the range.
+/// A multiplier by its number: neighbours differ, and no product leaves the range.
 fn multiplier(number: usize) -> f32 {
     2f32.powi((number % 11) as i32 - 5)
 }
 
-fn ask(bench: &mut Bench<'_>, shapes: &Shapes) -> Result<Finding, HpuError> {
-    let mut graph = Graph::new("probe");
+fn ask(session: &mut ProbeSession<'_>, shapes: &Shapes) -> Result<Finding, HpuError> {
+    let mut graph = GraphSpec::new("probe");
     let x = graph.input("x", Dtype::Bf16, shapes.values);
     let scale = graph.input("scale", Dtype::F32, shapes.scales);
     let params = Params::round_to_nearest();
@@ -52,7 +52,7 @@ fn ask(bench: &mut Bench<'_>, shapes: &Shapes) -> Result<Finding, HpuError> {
     graph.output(out, "out");
     let x = bf16s(vec![bf16::from_f32(VALUE); shapes.values.iter().product()]);
     let scales = (0..shapes.scales.iter().product()).map(multiplier);
-    let codes = bench.run(&graph, vec![("x", x), ("scale", f32s(scales))])?;
+    let codes = session.run(&graph, vec![("x", x), ("scale", f32s(scales))])?;
     Ok(Finding::of(&codes, &answers(shapes), shown(&codes)))
 }
 
@@ -73,12 +73,13 @@ fn answers(shapes: &Shapes) -> [(&'static str, Vec<u8>); 3] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::question::assert_told_apart;
     use super::*;
 
     #[test]
     fn answers_differ() {
         for shapes in [&BY_HEAD, &BY_ROW] {
-            super::super::tests::assert_told_apart(&answers(shapes));
+            assert_told_apart(&answers(shapes));
         }
         // 1.5 * 2^-5 and 1.5 * 2^-4.
         let own = &answers(&BY_HEAD)[0].1;

@@ -1,4 +1,4 @@
-//! The loaded library.
+//! The loaded and initialized library.
 
 #![allow(unsafe_code, reason = "calls into a C library")]
 
@@ -13,9 +13,9 @@ use crate::device::hpu::error::{CallFailure, HpuError};
 /// The one initialized library of the process.
 static LOADED: Mutex<Weak<Api>> = Mutex::new(Weak::new());
 
-/// The library, initialized, and what went wrong while objects were given back.
+/// The initialized library, and what went wrong while objects were given back.
 #[derive(Debug)]
-pub(in crate::device::hpu) struct Api {
+pub(crate) struct Api {
     library: Library,
     /// Whether this value initialized it, and so has to end that.
     is_ours: bool,
@@ -23,9 +23,9 @@ pub(in crate::device::hpu) struct Api {
 }
 
 impl Api {
-    /// The library at `explicit`, or where `habana_sys` finds one, initialized. A second call while the first result is
-    /// in use gives the same.
-    pub(in crate::device::hpu) fn open(explicit: Option<&Path>) -> Result<Arc<Self>, HpuError> {
+    /// Loads and initializes the library at `explicit`, or where `habana_sys` finds one. A second call while the first
+    /// result is in use gives the first.
+    pub(crate) fn open(explicit: Option<&Path>) -> Result<Arc<Self>, HpuError> {
         let library = Library::open(explicit)?;
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(api) = loaded.upgrade() {
@@ -49,7 +49,7 @@ impl Api {
     }
 
     /// The file that was loaded.
-    pub(in crate::device::hpu) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.library.path()
     }
 
@@ -58,7 +58,7 @@ impl Api {
         &self.library
     }
 
-    /// An error for any status but success. `arguments` says what mattered of those of the call.
+    /// Makes an error of any status but success. `arguments` says what mattered of those of the call.
     pub(super) fn check(
         &self,
         function: &'static str,
@@ -90,13 +90,13 @@ impl Api {
     }
 
     /// Reports what was noted since the last call.
-    pub(in crate::device::hpu) fn report(&self) -> Result<(), HpuError> {
+    pub(crate) fn report(&self) -> Result<(), HpuError> {
         let failures = std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner));
         if failures.is_empty() { Ok(()) } else { Err(HpuError::NotReleased { failures }) }
     }
 
     /// The version of driver and library, as the library says it.
-    pub(in crate::device::hpu) fn version(&self) -> Result<String, CallFailure> {
+    pub(crate) fn version(&self) -> Result<String, CallFailure> {
         let mut text = [0u8; 256];
         // SAFETY: the buffer is valid for writes of the length that is passed.
         let status = unsafe { (self.library.synDriverGetVersion)(text.as_mut_ptr().cast(), 256) };
@@ -119,13 +119,13 @@ impl Drop for Api {
     }
 }
 
-/// Text of the library, up to its end mark.
+/// Text of the library up to its NUL.
 pub(super) fn until_nul(text: &[u8]) -> String {
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
     String::from_utf8_lossy(&text[..end]).into_owned()
 }
 
-/// A path as the library takes it.
+/// A path as a C string.
 pub(super) fn c_path(path: &Path) -> Result<std::ffi::CString, HpuError> {
     use std::os::unix::ffi::OsStrExt;
     std::ffi::CString::new(path.as_os_str().as_bytes())

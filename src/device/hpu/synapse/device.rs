@@ -9,16 +9,16 @@ use habana_sys::{synDeviceAttribute, synDeviceId, synDeviceType};
 use super::api::{Api, until_nul};
 use crate::device::hpu::error::CallFailure;
 
-/// A device of this process, released with the last of its children.
+/// A device that this process has acquired, released with the last of its children.
 #[derive(Debug)]
-pub(in crate::device::hpu) struct Device {
+pub(crate) struct AcquiredDevice {
     api: Arc<Api>,
     id: synDeviceId,
 }
 
-impl Device {
-    /// The device of a module of the machine.
-    pub(in crate::device::hpu) fn acquire_module(api: &Arc<Api>, module: u32) -> Result<Self, CallFailure> {
+impl AcquiredDevice {
+    /// Acquires the device of a module of the machine.
+    pub(crate) fn acquire_module(api: &Arc<Api>, module: u32) -> Result<Self, CallFailure> {
         let mut id = 0;
         // SAFETY: `id` is valid for a write.
         let status = unsafe { (api.functions().synDeviceAcquireByModuleId)(&raw mut id, module) };
@@ -26,11 +26,8 @@ impl Device {
         Ok(Self { api: Arc::clone(api), id })
     }
 
-    /// Any free device of a type.
-    pub(in crate::device::hpu) fn acquire_type(
-        api: &Arc<Api>,
-        device_type: synDeviceType,
-    ) -> Result<Self, CallFailure> {
+    /// Acquires any free device of a type.
+    pub(crate) fn acquire_type(api: &Arc<Api>, device_type: synDeviceType) -> Result<Self, CallFailure> {
         let mut id = 0;
         // SAFETY: `id` is valid for a write.
         let status = unsafe { (api.functions().synDeviceAcquireByDeviceType)(&raw mut id, device_type) };
@@ -38,7 +35,7 @@ impl Device {
         Ok(Self { api: Arc::clone(api), id })
     }
 
-    pub(in crate::device::hpu) fn api(&self) -> &Arc<Api> {
+    pub(crate) fn api(&self) -> &Arc<Api> {
         &self.api
     }
 
@@ -56,14 +53,14 @@ impl Device {
         Ok(value)
     }
 
-    /// Its type.
-    pub(in crate::device::hpu) fn device_type(&self) -> Result<synDeviceType, CallFailure> {
+    /// The type of the device.
+    pub(crate) fn device_type(&self) -> Result<synDeviceType, CallFailure> {
         let value = self.attribute(synDeviceAttribute::DEVICE_ATTRIBUTE_DEVICE_TYPE)?;
         Ok(synDeviceType(u32::try_from(value).unwrap_or(u32::MAX)))
     }
 
-    /// Its name, as the library says it.
-    pub(in crate::device::hpu) fn name(&self) -> Result<String, CallFailure> {
+    /// The name of the device, as the library says it.
+    pub(crate) fn name(&self) -> Result<String, CallFailure> {
         let mut text = [0u8; 256];
         // SAFETY: the buffer is valid for writes of the length that is passed.
         let status =
@@ -72,8 +69,8 @@ impl Device {
         Ok(until_nul(&text))
     }
 
-    /// Its free and its total memory in bytes.
-    pub(in crate::device::hpu) fn memory_bytes(&self) -> Result<(u64, u64), CallFailure> {
+    /// The device's free and total memory in bytes.
+    pub(crate) fn memory_bytes(&self) -> Result<(u64, u64), CallFailure> {
         let (mut free, mut total) = (0, 0);
         // SAFETY: both values are valid for writes.
         let status =
@@ -83,7 +80,7 @@ impl Device {
     }
 }
 
-impl Drop for Device {
+impl Drop for AcquiredDevice {
     fn drop(&mut self) {
         // SAFETY: the device was acquired by this value, and its children, which keep it alive, are gone.
         let status = unsafe { (self.api.functions().synDeviceRelease)(self.id) };

@@ -1,4 +1,4 @@
-//! A mark in a stream.
+//! An event: a mark in a stream.
 
 #![allow(unsafe_code, reason = "calls into a C library")]
 
@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use habana_sys::{synEventHandle, synStatus};
 
-use super::device::Device;
+use super::device::AcquiredDevice;
 use super::stream::Stream;
 use crate::device::hpu::error::CallFailure;
 
 /// An event of a device.
 #[derive(Debug)]
-pub(in crate::device::hpu) struct Event {
-    device: Arc<Device>,
+pub(crate) struct Event {
+    device: Arc<AcquiredDevice>,
     handle: synEventHandle,
 }
 
@@ -21,7 +21,7 @@ pub(in crate::device::hpu) struct Event {
 unsafe impl Send for Event {}
 
 impl Event {
-    pub(in crate::device::hpu) fn create(device: &Arc<Device>) -> Result<Self, CallFailure> {
+    pub(crate) fn create(device: &Arc<AcquiredDevice>) -> Result<Self, CallFailure> {
         let api = device.api();
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is valid for a write, and the device is acquired.
@@ -31,7 +31,7 @@ impl Event {
     }
 
     /// Marks the end of what the stream has been given so far.
-    pub(in crate::device::hpu) fn record(&self, stream: &Stream) -> Result<(), CallFailure> {
+    pub(crate) fn record(&self, stream: &Stream) -> Result<(), CallFailure> {
         let api = self.device.api();
         // SAFETY: both exist.
         let status = unsafe { (api.functions().synEventRecord)(self.handle, stream.handle()) };
@@ -39,7 +39,7 @@ impl Event {
     }
 
     /// Whether the stream has come to the mark.
-    pub(in crate::device::hpu) fn is_reached(&self) -> Result<bool, CallFailure> {
+    pub(crate) fn is_reached(&self) -> Result<bool, CallFailure> {
         let api = self.device.api();
         // SAFETY: the event exists.
         let status = unsafe { (api.functions().synEventQuery)(self.handle) };

@@ -14,14 +14,14 @@ use crate::device::hpu::error::CallFailure;
 
 /// A graph for one type of device.
 #[derive(Debug)]
-pub(in crate::device::hpu) struct Graph {
+pub(crate) struct Graph {
     api: Arc<Api>,
     handle: synGraphHandle,
 }
 
 impl Graph {
     /// An empty graph, which the compiler is told is for inference, or not.
-    pub(in crate::device::hpu) fn create(
+    pub(crate) fn create(
         api: &Arc<Api>,
         device_type: synDeviceType,
         is_for_inference: bool,
@@ -50,8 +50,8 @@ impl Graph {
         self.handle
     }
 
-    /// The recipe of the graph as it stands.
-    pub(in crate::device::hpu) fn compile(&self, name: &CStr) -> Result<Recipe, CallFailure> {
+    /// Compiles the graph as it stands to a recipe.
+    pub(crate) fn compile(&self, name: &CStr) -> Result<Recipe, CallFailure> {
         let mut recipe = std::ptr::null_mut();
         // SAFETY: `recipe` is valid for a write, the graph exists, the name lives until the call returns, and there is no
         // build log.

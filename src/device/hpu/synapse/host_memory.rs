@@ -5,13 +5,13 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::device::Device;
+use super::device::AcquiredDevice;
 use crate::device::hpu::error::CallFailure;
 
 /// A range of pinned memory. A device may be writing to it, so it is never lent as a slice: bytes are copied in and out.
 #[derive(Debug)]
-pub(in crate::device::hpu) struct HostMemory {
-    device: Arc<Device>,
+pub(crate) struct HostMemory {
+    device: Arc<AcquiredDevice>,
     pointer: *mut c_void,
     len: usize,
 }
@@ -20,8 +20,8 @@ pub(in crate::device::hpu) struct HostMemory {
 unsafe impl Send for HostMemory {}
 
 impl HostMemory {
-    /// `bytes` of pinned memory. What it holds is undefined until it is filled.
-    pub(in crate::device::hpu) fn allocate(device: &Arc<Device>, bytes: usize) -> Result<Self, CallFailure> {
+    /// Allocates `bytes` of pinned memory. What it holds is undefined until it is filled.
+    pub(crate) fn allocate(device: &Arc<AcquiredDevice>, bytes: usize) -> Result<Self, CallFailure> {
         let api = device.api();
         let mut pointer = std::ptr::null_mut();
         // SAFETY: `pointer` is valid for a write, and the device is acquired.
@@ -31,7 +31,7 @@ impl HostMemory {
         Ok(Self { device: Arc::clone(device), pointer, len: bytes })
     }
 
-    pub(in crate::device::hpu) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
@@ -42,16 +42,16 @@ impl HostMemory {
     /// Fills the first `len` bytes with a word, over and over.
     ///
     /// # Panics
-    /// There are fewer.
-    pub(in crate::device::hpu) fn fill(&mut self, word: u16, len: usize) {
+    /// The memory is shorter.
+    pub(crate) fn fill(&mut self, word: u16, len: usize) {
         self.write(0, &word.to_le_bytes().repeat(len.div_ceil(2))[..len]);
     }
 
     /// Copies bytes in, at `offset`.
     ///
     /// # Panics
-    /// They do not fit.
-    pub(in crate::device::hpu) fn write(&mut self, offset: usize, bytes: &[u8]) {
+    /// The bytes do not fit.
+    pub(crate) fn write(&mut self, offset: usize, bytes: &[u8]) {
         assert!(offset + bytes.len() <= self.len, "a write within its buffer");
         // SAFETY: the range is inside of the allocation, which no slice overlaps.
         unsafe {
@@ -62,8 +62,8 @@ impl HostMemory {
     /// Copies the first bytes out, as they are now.
     ///
     /// # Panics
-    /// There are fewer.
-    pub(in crate::device::hpu) fn read(&self, bytes: &mut [u8]) {
+    /// The memory is shorter.
+    pub(crate) fn read(&self, bytes: &mut [u8]) {
         assert!(bytes.len() <= self.len, "a read within its buffer");
         // SAFETY: the range is inside of the allocation, which no slice overlaps. A device that still writes to it gives
         // bytes that are old or new, which is what callers look for; the fence keeps the reads behind what told them to.

@@ -1,22 +1,22 @@
-//! Memory of the device.
+//! Memory of a device.
 
 #![allow(unsafe_code, reason = "calls into a C library")]
 
 use std::sync::Arc;
 
-use super::device::Device;
+use super::device::AcquiredDevice;
 use crate::device::hpu::error::CallFailure;
 
 /// A range of device memory. What it holds is undefined until it is filled.
 #[derive(Debug)]
-pub(in crate::device::hpu) struct DeviceMemory {
-    device: Arc<Device>,
+pub(crate) struct DeviceMemory {
+    device: Arc<AcquiredDevice>,
     address: u64,
     len: usize,
 }
 
 impl DeviceMemory {
-    pub(in crate::device::hpu) fn allocate(device: &Arc<Device>, bytes: usize) -> Result<Self, CallFailure> {
+    pub(crate) fn allocate(device: &Arc<AcquiredDevice>, bytes: usize) -> Result<Self, CallFailure> {
         let api = device.api();
         let mut address = 0;
         // SAFETY: `address` is valid for a write, and the device is acquired.
@@ -26,12 +26,12 @@ impl DeviceMemory {
         Ok(Self { device: Arc::clone(device), address, len: bytes })
     }
 
-    pub(in crate::device::hpu) fn address(&self) -> u64 {
+    pub(crate) fn address(&self) -> u64 {
         self.address
     }
 
-    /// Bytes.
-    pub(in crate::device::hpu) fn len(&self) -> usize {
+    /// The length in bytes.
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 }

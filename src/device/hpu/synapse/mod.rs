@@ -1,14 +1,14 @@
-//! Owning types over the SynapseAI C API.
+//! Safe wrappers of the SynapseAI C API.
 //!
 //! A value here owns one object of the library and keeps alive what that object needs. What cannot be given back is noted
 //! in the [`Api`], and the next call of the device reports it. Nothing here decides anything.
 
 mod api;
+mod census;
 mod device;
 mod event;
 mod graph;
 mod host_memory;
-mod listing;
 mod memory;
 mod node;
 mod recipe;
@@ -17,11 +17,11 @@ mod stream;
 mod tensor;
 
 pub(super) use api::Api;
-pub(super) use device::Device;
+pub(super) use census::Census;
+pub(super) use device::AcquiredDevice;
 pub(super) use event::Event;
 pub(super) use graph::Graph;
 pub(super) use host_memory::HostMemory;
-pub(super) use listing::Census;
 pub(super) use memory::DeviceMemory;
 pub(super) use node::create_node;
 pub(super) use recipe::{LaunchTensor, Recipe};

@@ -1,4 +1,4 @@
-//! A node of a graph. The graph owns it.
+//! Nodes of a graph, which owns them.
 
 #![allow(unsafe_code, reason = "calls into a C library")]
 
@@ -10,15 +10,11 @@ use habana_sys::synTensor;
 use super::graph::Graph;
 use super::tensor::Tensor;
 use crate::device::hpu::error::CallFailure;
-use crate::device::hpu::graph::Node;
+use crate::device::hpu::graph::NodeSpec;
 
 /// Adds a node between tensors of the graph. Sums of a product are taken in an order of their own, however the work is
 /// split.
-pub(in crate::device::hpu) fn create_node(
-    graph: &Rc<Graph>,
-    node: &Node,
-    tensors: &[Tensor],
-) -> Result<(), CallFailure> {
+pub(crate) fn create_node(graph: &Rc<Graph>, node: &NodeSpec, tensors: &[Tensor]) -> Result<(), CallFailure> {
     let api = graph.api();
     let inputs: Vec<synTensor> = node.inputs.iter().map(|id| tensors[id.index()].handle()).collect();
     let output = tensors[node.output.index()].handle();

@@ -1,4 +1,4 @@
-//! A compiled graph.
+//! Recipes: compiled graphs.
 
 #![allow(unsafe_code, reason = "calls into a C library")]
 
@@ -13,25 +13,25 @@ use crate::device::hpu::error::{CallFailure, HpuError};
 
 /// A recipe: it depends on no device and no address.
 #[derive(Debug)]
-pub(in crate::device::hpu) struct Recipe {
+pub(crate) struct Recipe {
     api: Arc<Api>,
     handle: synRecipeHandle,
     name: String,
 }
 
-// SAFETY: the handle names an object of the library, which may be used from any thread; a recipe does not change.
+// SAFETY: the handle names an object of the library, which may be used from any thread.
 unsafe impl Send for Recipe {}
-// SAFETY: as above.
+// SAFETY: a recipe does not change, so threads may use it at once.
 unsafe impl Sync for Recipe {}
 
 /// A persistent tensor as a launch names it.
 #[derive(Debug, Clone)]
-pub(in crate::device::hpu) struct LaunchTensor {
-    pub(in crate::device::hpu) name: CString,
-    pub(in crate::device::hpu) id: u64,
-    /// The fastest-changing dimension first.
-    pub(in crate::device::hpu) fcd_sizes: Vec<usize>,
-    pub(in crate::device::hpu) address: u64,
+pub(crate) struct LaunchTensor {
+    pub(crate) name: CString,
+    pub(crate) id: u64,
+    /// Sizes, the fastest-changing dimension first.
+    pub(crate) fcd_sizes: Vec<usize>,
+    pub(crate) address: u64,
 }
 
 impl LaunchTensor {
@@ -59,12 +59,8 @@ impl Recipe {
         Self { api: Arc::clone(api), handle, name: name.to_owned() }
     }
 
-    /// A recipe from a file that [`serialize`](Self::serialize) wrote.
-    pub(in crate::device::hpu) fn deserialize(
-        api: &Arc<Api>,
-        path: &Path,
-        name: &str,
-    ) -> Result<Self, HpuError> {
+    /// Reads a recipe from a file that [`serialize`](Self::serialize) wrote.
+    pub(crate) fn deserialize(api: &Arc<Api>, path: &Path, name: &str) -> Result<Self, HpuError> {
         let file = c_path(path)?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is valid for a write, and the path lives until the call returns.
@@ -74,7 +70,7 @@ impl Recipe {
     }
 
     /// Writes the recipe to a file.
-    pub(in crate::device::hpu) fn serialize(&self, path: &Path) -> Result<(), HpuError> {
+    pub(crate) fn serialize(&self, path: &Path) -> Result<(), HpuError> {
         let file = c_path(path)?;
         // SAFETY: the recipe exists, and the path lives until the call returns.
         let status = unsafe { (self.api.functions().synRecipeSerialize)(self.handle, file.as_ptr()) };
@@ -82,7 +78,7 @@ impl Recipe {
         Ok(())
     }
 
-    pub(in crate::device::hpu) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -91,7 +87,7 @@ impl Recipe {
     }
 
     /// Bytes of memory that a launch needs on top of its tensors.
-    pub(in crate::device::hpu) fn workspace_bytes(&self) -> Result<usize, CallFailure> {
+    pub(crate) fn workspace_bytes(&self) -> Result<usize, CallFailure> {
         let mut bytes = 0;
         // SAFETY: `bytes` is valid for a write, and the recipe exists.
         let status = unsafe { (self.api.functions().synWorkspaceGetSize)(&raw mut bytes, self.handle) };
@@ -100,7 +96,7 @@ impl Recipe {
     }
 
     /// The ids of persistent tensors by name.
-    pub(in crate::device::hpu) fn tensor_ids(&self, names: &[CString]) -> Result<Vec<u64>, CallFailure> {
+    pub(crate) fn tensor_ids(&self, names: &[CString]) -> Result<Vec<u64>, CallFailure> {
         let mut pointers: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
         let mut ids = vec![0; names.len()];
         // SAFETY: there are as many names as room for ids, both live until the call returns, and the recipe exists.

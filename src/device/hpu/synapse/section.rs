@@ -1,4 +1,4 @@
-//! A section: memory that a launch names.
+//! A section of a graph: memory that a launch names.
 
 #![allow(unsafe_code, reason = "calls into a C library")]
 
@@ -11,13 +11,13 @@ use crate::device::hpu::error::CallFailure;
 
 /// A persistent section of a graph.
 #[derive(Debug)]
-pub(in crate::device::hpu) struct Section {
+pub(crate) struct Section {
     graph: Rc<Graph>,
     handle: synSectionHandle,
 }
 
 impl Section {
-    pub(in crate::device::hpu) fn create(graph: &Rc<Graph>) -> Result<Rc<Self>, CallFailure> {
+    pub(crate) fn create(graph: &Rc<Graph>) -> Result<Rc<Self>, CallFailure> {
         let api = graph.api();
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is valid for a write, and the graph exists.

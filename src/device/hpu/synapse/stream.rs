@@ -1,4 +1,4 @@
-//! A stream: copies, fills and launches, in order.
+//! Streams: copies, fills and launches, in order.
 
 #![allow(unsafe_code, reason = "calls into a C library")]
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use habana_sys::{synDmaDir, synStreamHandle};
 
-use super::device::Device;
+use super::device::AcquiredDevice;
 use super::host_memory::HostMemory;
 use super::memory::DeviceMemory;
 use super::recipe::{LaunchTensor, Recipe};
@@ -14,8 +14,8 @@ use crate::device::hpu::error::CallFailure;
 
 /// A stream of a device.
 #[derive(Debug)]
-pub(in crate::device::hpu) struct Stream {
-    device: Arc<Device>,
+pub(crate) struct Stream {
+    device: Arc<AcquiredDevice>,
     handle: synStreamHandle,
 }
 
@@ -23,7 +23,7 @@ pub(in crate::device::hpu) struct Stream {
 unsafe impl Send for Stream {}
 
 impl Stream {
-    pub(in crate::device::hpu) fn create(device: &Arc<Device>) -> Result<Self, CallFailure> {
+    pub(crate) fn create(device: &Arc<AcquiredDevice>) -> Result<Self, CallFailure> {
         let api = device.api();
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is valid for a write, and the device is acquired.
@@ -45,11 +45,11 @@ impl Stream {
         api.check("synMemCopyAsync", status, || format!("{bytes} bytes, direction {}", direction.0))
     }
 
-    /// The first `bytes` of host memory to device memory.
+    /// Copies the first `bytes` of host memory to device memory.
     ///
     /// # Panics
-    /// Either is shorter.
-    pub(in crate::device::hpu) fn upload(
+    /// One of the two is shorter.
+    pub(crate) fn upload(
         &self,
         from: &HostMemory,
         bytes: usize,
@@ -59,11 +59,11 @@ impl Stream {
         self.copy(from.address(), bytes, to.address() + offset as u64, synDmaDir::HOST_TO_DRAM)
     }
 
-    /// Device memory to the first `bytes` of host memory.
+    /// Copies device memory to the first `bytes` of host memory.
     ///
     /// # Panics
-    /// Either is shorter.
-    pub(in crate::device::hpu) fn download(
+    /// One of the two is shorter.
+    pub(crate) fn download(
         &self,
         (from, offset): (&DeviceMemory, usize),
         bytes: usize,
@@ -76,13 +76,8 @@ impl Stream {
     /// Fills the first `words` 32-bit words of device memory.
     ///
     /// # Panics
-    /// It is shorter.
-    pub(in crate::device::hpu) fn fill(
-        &self,
-        memory: &DeviceMemory,
-        word: u32,
-        words: usize,
-    ) -> Result<(), CallFailure> {
+    /// The memory is shorter.
+    pub(crate) fn fill(&self, memory: &DeviceMemory, word: u32, words: usize) -> Result<(), CallFailure> {
         assert!(words * 4 <= memory.len(), "a fill within its buffer");
         let api = self.device.api();
         // SAFETY: the range lies in memory that outlives the fill.
@@ -92,7 +87,7 @@ impl Stream {
     }
 
     /// Runs a recipe.
-    pub(in crate::device::hpu) fn launch(
+    pub(crate) fn launch(
         &self,
         recipe: &Recipe,
         tensors: &[LaunchTensor],
@@ -115,8 +110,8 @@ impl Stream {
         api.check("synLaunch", status, || format!("recipe {}", recipe.name()))
     }
 
-    /// Waits for everything. It may come back before data has landed.
-    pub(in crate::device::hpu) fn synchronize(&self) -> Result<(), CallFailure> {
+    /// Waits for all work of the stream. It may come back before data has landed.
+    pub(crate) fn synchronize(&self) -> Result<(), CallFailure> {
         let api = self.device.api();
         // SAFETY: the stream exists.
         let status = unsafe { (api.functions().synStreamSynchronize)(self.handle) };

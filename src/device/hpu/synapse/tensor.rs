@@ -1,4 +1,4 @@
-//! A tensor of a graph.
+//! Tensors of a graph.
 
 #![allow(unsafe_code, reason = "calls into a C library")]
 
@@ -13,18 +13,18 @@ use habana_sys::{
 use super::graph::Graph;
 use super::section::Section;
 use crate::device::hpu::error::CallFailure;
-use crate::device::hpu::graph::{Dtype, Place, Spec};
+use crate::device::hpu::graph::{Dtype, TensorRole, TensorSpec};
 
-/// A tensor.
+/// A tensor of a graph, with the section that it lies in.
 #[derive(Debug)]
-pub(in crate::device::hpu) struct Tensor {
+pub(crate) struct Tensor {
     graph: Rc<Graph>,
-    /// Kept until the tensor is gone.
+    /// The section, kept until the tensor is gone.
     _section: Option<Rc<Section>>,
     handle: synTensor,
 }
 
-/// The exponent bias of e4m3 here: the default, said all the same.
+/// The exponent bias of e4m3: the library's default, set all the same.
 const FP8_EXP_BIAS: u32 = 7;
 
 const fn data_type(dtype: Dtype) -> synDataType {
@@ -38,10 +38,10 @@ const fn data_type(dtype: Dtype) -> synDataType {
 }
 
 impl Tensor {
-    /// A tensor as described; one in a section is persistent, at the section's start.
-    pub(in crate::device::hpu) fn create(
+    /// Adds a tensor as described; one in a section is persistent, at the section's start.
+    pub(crate) fn create(
         graph: &Rc<Graph>,
-        spec: &Spec,
+        spec: &TensorSpec,
         section: Option<&Rc<Section>>,
     ) -> Result<Self, CallFailure> {
         let api = graph.api();
@@ -71,7 +71,7 @@ impl Tensor {
         if spec.dtype == Dtype::Fp8 {
             api.check("synTensorSetQuantizationData", tensor.set_exponent_bias(), shown)?;
         }
-        if let Place::Constant(bytes) = &spec.place {
+        if let TensorRole::Constant(bytes) = &spec.role {
             api.check("synTensorSetHostPtr", tensor.set_elements(bytes, spec.dtype), shown)?;
         }
         if let Some(section) = section {
@@ -82,7 +82,7 @@ impl Tensor {
         Ok(tensor)
     }
 
-    /// Sizes, the fastest-changing dimension first.
+    /// Sets the sizes, the fastest-changing dimension first.
     fn set_geometry(&self, sizes: &[usize], kind: synGeometryType) -> synStatus {
         let mut geometry = synTensorGeometry { dims: sizes.len() as u32, ..Default::default() };
         for (to, size) in geometry.sizes.iter_mut().zip(sizes) {
@@ -93,7 +93,7 @@ impl Tensor {
         unsafe { set(self.handle, &raw const geometry, kind) }
     }
 
-    /// The elements of a tensor that is part of the graph.
+    /// Sets the elements of a constant.
     fn set_elements(&self, bytes: &[u8], dtype: Dtype) -> synStatus {
         let set = self.graph.api().functions().synTensorSetHostPtr;
         let (pointer, len) = (bytes.as_ptr().cast_mut().cast(), bytes.len() as u64);

@@ -1,4 +1,4 @@
-//! Which functions a library must have.
+//! The functions that a library must have.
 //!
 //! Required is what running a KV cache takes: start and end, acquiring a device, its memory and attributes, streams,
 //! events, copies and fills, building a graph, its recipe and launch, and the texts for error messages. All of these are

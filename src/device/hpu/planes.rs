@@ -1,41 +1,22 @@
-//! Cache planes: writing, reading, copying and moving them.
+//! Cache planes: allocating, writing, reading, copying, exporting and importing them.
 
 use std::collections::{HashMap, HashSet};
 
 use half::bf16;
 
-use super::buckets::{self, MAX_ROWS, ScaleShape};
-use super::engine::{Engine, Named, Operand};
+use super::buckets::{self, MAX_ROWS};
+use super::engine::{NamedOperand, Operand, bf16_bytes, f32_bytes, index_bytes};
 use super::error::HpuError;
-use super::graph;
-use super::kernels::{Kernels, Mover};
+use super::graph::copy::copy_blocks_graph;
+use super::graph::read::{fetch_graph, read_graph};
+use super::graph::write::write_graph;
+use super::graph::{Dtype, ScaleShape};
+use super::kernels::CodeMover;
 use super::plane::{HpuPlane, plane_bytes};
-use super::recipes::Recipes;
+use super::session::Session;
 use crate::Generation;
 use crate::device::{DeviceError, HeadScales, PlaneLayout, StorageDtype};
 use crate::fp8::Quantizer;
-
-/// What works on planes.
-pub(super) struct Caches<'a> {
-    pub(super) generation: Generation,
-    pub(super) engine: &'a mut Engine,
-    pub(super) recipes: &'a Recipes,
-    pub(super) kernels: &'a Kernels,
-}
-
-/// Numbers as the device takes them.
-pub(super) fn f32_bytes(values: impl IntoIterator<Item = f32>) -> Operand<'static> {
-    Operand::Bytes(values.into_iter().flat_map(f32::to_le_bytes).collect())
-}
-
-pub(super) fn bf16_bytes(values: impl IntoIterator<Item = bf16>) -> Operand<'static> {
-    Operand::Bytes(values.into_iter().flat_map(bf16::to_le_bytes).collect())
-}
-
-/// Indices as the device takes them; their range has been checked.
-pub(super) fn index_bytes(values: impl IntoIterator<Item = usize>) -> Operand<'static> {
-    Operand::Bytes(values.into_iter().flat_map(|value| (value as i32).to_le_bytes()).collect())
-}
 
 /// The multipliers of a plane's heads, in the shape that its recipe takes.
 fn multipliers(heads: usize, scales: &HeadScales) -> (ScaleShape, Operand<'static>) {
@@ -63,7 +44,7 @@ fn filled(values: &[usize], len: usize) -> impl Iterator<Item = usize> + '_ {
     values.iter().copied().chain(std::iter::repeat(last)).take(len)
 }
 
-impl Caches<'_> {
+impl Session<'_> {
     /// New memory for a plane.
     pub(super) fn allocate(&mut self, layout: &PlaneLayout) -> Result<HpuPlane, HpuError> {
         buckets::indexable((layout.slots() + 1).saturating_mul(layout.heads))?;
@@ -84,10 +65,10 @@ impl Caches<'_> {
         let kept = last_of_each(slots);
         let row = layout.row();
         for numbers in kept.chunks(MAX_ROWS) {
-            let count = buckets::count(numbers.len());
+            let count = buckets::rounded(numbers.len());
             let taken = filled(numbers, count).collect::<Vec<_>>();
             let values = taken.iter().flat_map(|number| &rows[number * row..(number + 1) * row]).copied();
-            let view = self.kernels.view(Mover::IndexCopy, layout.dtype, self.engine)?;
+            let view = self.kernels.view(CodeMover::IndexCopy, layout.dtype, self.engine)?;
             let (shape, scale) = multipliers(layout.heads, quant);
             let mut operands = vec![
                 ("cache", Operand::Memory(&plane.memory)),
@@ -100,7 +81,7 @@ impl Caches<'_> {
             } else {
                 ScaleShape::One
             };
-            let compiled = self.recipes.get(&graph::write::graph(layout, count, shape, view))?;
+            let compiled = self.recipes.get(&write_graph(layout, count, shape, view))?;
             self.engine.change(&compiled, &operands)?;
         }
         Ok(())
@@ -119,25 +100,25 @@ impl Caches<'_> {
         }
         let row = layout.row();
         for (slots, rows) in slots.chunks(MAX_ROWS).zip(rows.chunks_mut(MAX_ROWS * row)) {
-            let count = buckets::count(slots.len());
+            let count = buckets::rounded(slots.len());
             let indices = index_bytes(filled(slots, count));
             let cache = ("cache", Operand::Memory(&plane.memory));
             match layout.dtype {
                 StorageDtype::Fp8 => {
-                    let view = self.kernels.view(Mover::Gather, layout.dtype, self.engine)?;
+                    let view = self.kernels.view(CodeMover::Gather, layout.dtype, self.engine)?;
                     let (shape, scale) = multipliers(layout.heads, dequant);
-                    let compiled = self.recipes.get(&graph::read::graph(layout, count, shape, view))?;
+                    let compiled = self.recipes.get(&read_graph(layout, count, shape, view))?;
                     let operands = [cache, ("slots", indices), ("dequant", scale)];
                     let values = self.engine.compute(&compiled, &operands)?;
                     rows.copy_from_slice(&values[..rows.len()]);
                 }
                 StorageDtype::Bf16 => {
-                    let bytes = self.fetch(graph::Dtype::Bf16, layout, count, [cache, ("rows", indices)])?;
+                    let bytes = self.fetch(Dtype::Bf16, layout, count, [cache, ("rows", indices)])?;
                     let values = bytes.as_chunks::<2>().0;
                     rows.iter_mut().zip(values).for_each(|(to, from)| *to = bf16::from_le_bytes(*from));
                 }
                 StorageDtype::F32 => {
-                    let bytes = self.fetch(graph::Dtype::F32, layout, count, [cache, ("rows", indices)])?;
+                    let bytes = self.fetch(Dtype::F32, layout, count, [cache, ("rows", indices)])?;
                     let values = bytes.as_chunks::<4>().0;
                     let narrowed = values.iter().map(|value| bf16::from_f32(f32::from_le_bytes(*value)));
                     rows.iter_mut().zip(narrowed).for_each(|(to, from)| *to = from);
@@ -150,12 +131,12 @@ impl Caches<'_> {
     /// Rows of a plane as they are stored.
     fn fetch(
         &mut self,
-        dtype: graph::Dtype,
+        dtype: Dtype,
         layout: &PlaneLayout,
         rows: usize,
-        operands: [Named<'_>; 2],
+        operands: [NamedOperand<'_>; 2],
     ) -> Result<Vec<u8>, HpuError> {
-        let compiled = self.recipes.get(&graph::read::raw(dtype, (layout.slots(), layout.row()), rows))?;
+        let compiled = self.recipes.get(&fetch_graph(dtype, (layout.slots(), layout.row()), rows))?;
         self.engine.fetch(&compiled, &operands)
     }
 
@@ -165,13 +146,13 @@ impl Caches<'_> {
         plane: &HpuPlane,
         pairs: &[(usize, usize)],
     ) -> Result<(), HpuError> {
-        for pairs in pairs.chunks(buckets::pairs(layout.block_bytes())) {
+        for pairs in pairs.chunks(buckets::max_pairs(layout.block_bytes())) {
             let (from, to) = at_once(pairs);
             if from.is_empty() {
                 continue;
             }
-            let count = buckets::count(from.len());
-            let compiled = self.recipes.get(&graph::copy::graph(layout, count))?;
+            let count = buckets::rounded(from.len());
+            let compiled = self.recipes.get(&copy_blocks_graph(layout, count))?;
             let operands = [
                 ("cache", Operand::Memory(&plane.memory)),
                 ("from", index_bytes(filled(&from, count))),

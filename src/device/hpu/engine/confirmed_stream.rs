@@ -10,18 +10,18 @@ use std::time::{Duration, Instant};
 
 use half::bf16;
 
-use super::error::HpuError;
-use super::synapse::{Device, DeviceMemory, Event, HostMemory, Stream};
+use crate::device::hpu::error::HpuError;
+use crate::device::hpu::synapse::{AcquiredDevice, DeviceMemory, Event, HostMemory, Stream};
 
-/// In device memory before a bfloat16 result is computed, and in host memory before it is copied: NaNs that no
+/// The marks in device memory before a bfloat16 result is computed, and in host memory before it is copied: NaNs that no
 /// conversion gives, which is `0x7FFF`.
 const DEVICE_SENTINEL: u16 = 0x7FC1;
 const HOST_SENTINEL: u16 = 0x7FC2;
 
-/// Both.
-pub(super) const SENTINELS: [u16; 2] = [DEVICE_SENTINEL, HOST_SENTINEL];
+/// The marks of a result that is not there yet, on the device and in host memory.
+pub(crate) const SENTINELS: [u16; 2] = [DEVICE_SENTINEL, HOST_SENTINEL];
 
-/// In host memory before each of two copies of bytes that may have any value.
+/// The fills of host memory before each of two copies of bytes that may have any value.
 const FILLS: [u16; 2] = [0x3CA5, !0x3CA5];
 
 /// Bytes of the token.
@@ -32,15 +32,15 @@ const WORK_FACTOR: u32 = 20;
 
 /// A stream, and how long it is waited for.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(crate) struct ConfirmedStream {
     // Fields are dropped in order: the stream, which waits for its work, before the memory that the work uses.
-    pub(super) stream: Stream,
+    pub(super) raw: Stream,
     event: Event,
     token: Token,
     timeout: Duration,
 }
 
-/// A word, over and over, that goes to the device and comes back.
+/// A token: a word, over and over, that goes to the device and comes back.
 #[derive(Debug)]
 struct Token {
     word: u32,
@@ -50,7 +50,7 @@ struct Token {
 }
 
 impl Token {
-    fn new(device: &Arc<Device>) -> Result<Self, HpuError> {
+    fn new(device: &Arc<AcquiredDevice>) -> Result<Self, HpuError> {
         let failed = |failure| HpuError::of_allocation("the token of a stream", TOKEN_BYTES, failure);
         let host = || HostMemory::allocate(device, TOKEN_BYTES).map_err(failed);
         let memory = DeviceMemory::allocate(device, TOKEN_BYTES).map_err(failed)?;
@@ -58,10 +58,10 @@ impl Token {
     }
 }
 
-/// Waiting that begins short.
-struct Pause(Duration);
+/// Waits that begin short and double.
+struct Backoff(Duration);
 
-impl Pause {
+impl Backoff {
     const fn new() -> Self {
         Self(Duration::from_micros(5))
     }
@@ -77,21 +77,21 @@ fn count_of(bytes: &[u8], word: u16) -> usize {
     bytes.as_chunks::<2>().0.iter().filter(|bytes| u16::from_le_bytes(**bytes) == word).count()
 }
 
-impl Link {
-    pub(super) fn new(device: &Arc<Device>, timeout: Duration) -> Result<Self, HpuError> {
-        let (stream, event) = (Stream::create(device)?, Event::create(device)?);
-        let mut link = Self { stream, event, token: Token::new(device)?, timeout };
-        link.stream.fill(&link.token.memory, 0, TOKEN_BYTES / 4)?;
-        link.fence()?;
-        Ok(link)
+impl ConfirmedStream {
+    pub(crate) fn new(device: &Arc<AcquiredDevice>, timeout: Duration) -> Result<Self, HpuError> {
+        let (raw, event) = (Stream::create(device)?, Event::create(device)?);
+        let mut confirmed = Self { raw, event, token: Token::new(device)?, timeout };
+        confirmed.raw.fill(&confirmed.token.memory, 0, TOKEN_BYTES / 4)?;
+        confirmed.fence()?;
+        Ok(confirmed)
     }
 
     /// Waits until everything that was uploaded is on the device: it is followed by a new token, which has to come back.
-    pub(super) fn fence(&mut self) -> Result<(), HpuError> {
+    pub(crate) fn fence(&mut self) -> Result<(), HpuError> {
         self.token.word = self.token.word.wrapping_add(1);
         self.token.up.write(0, &self.token.word.to_le_bytes().repeat(TOKEN_BYTES / 4));
-        self.stream.upload(&self.token.up, TOKEN_BYTES, (&self.token.memory, 0))?;
-        let (start, mut pause) = (Instant::now(), Pause::new());
+        self.raw.upload(&self.token.up, TOKEN_BYTES, (&self.token.memory, 0))?;
+        let (start, mut pause) = (Instant::now(), Backoff::new());
         while !self.copies_have_landed("an upload")? {
             self.pause(start, &mut pause, "an upload")?;
         }
@@ -104,7 +104,7 @@ impl Link {
         // Neither this token nor the one before.
         let other = !self.token.word;
         self.token.down.write(0, &other.to_le_bytes().repeat(TOKEN_BYTES / 4));
-        self.stream.download((&self.token.memory, 0), TOKEN_BYTES, &self.token.down)?;
+        self.raw.download((&self.token.memory, 0), TOKEN_BYTES, &self.token.down)?;
         self.wait(what)?;
         let mut bytes = vec![0; TOKEN_BYTES];
         self.until_arrived(what, || {
@@ -116,10 +116,10 @@ impl Link {
     }
 
     /// Waits until the stream reports that all its work is done.
-    pub(super) fn wait(&self, what: &str) -> Result<(), HpuError> {
-        self.event.record(&self.stream)?;
+    pub(crate) fn wait(&self, what: &str) -> Result<(), HpuError> {
+        self.event.record(&self.raw)?;
         let (start, limit) = (Instant::now(), self.timeout * WORK_FACTOR);
-        let mut pause = Pause::new();
+        let mut pause = Backoff::new();
         while !self.event.is_reached()? {
             if start.elapsed() > limit {
                 return Err(HpuError::NotDone { what: what.to_owned(), waited: limit });
@@ -135,7 +135,7 @@ impl Link {
         what: &str,
         mut attempt: impl FnMut() -> Result<Option<T>, HpuError>,
     ) -> Result<T, HpuError> {
-        let (start, mut pause) = (Instant::now(), Pause::new());
+        let (start, mut pause) = (Instant::now(), Backoff::new());
         loop {
             if let Some(value) = attempt()? {
                 return Ok(value);
@@ -145,13 +145,13 @@ impl Link {
     }
 
     /// Makes the memory of a bfloat16 result ready for [`result`](Self::result).
-    pub(super) fn expect_result(&self, memory: &DeviceMemory, elements: usize) -> Result<(), HpuError> {
+    pub(crate) fn expect_result(&self, memory: &DeviceMemory, elements: usize) -> Result<(), HpuError> {
         let word = u32::from(DEVICE_SENTINEL) << 16 | u32::from(DEVICE_SENTINEL);
-        Ok(self.stream.fill(memory, word, elements.div_ceil(2))?)
+        Ok(self.raw.fill(memory, word, elements.div_ceil(2))?)
     }
 
     /// A computed bfloat16 result, once all of it is there.
-    pub(super) fn result(
+    pub(crate) fn result(
         &self,
         memory: &DeviceMemory,
         elements: usize,
@@ -161,7 +161,7 @@ impl Link {
         let mut bytes = vec![0; elements * 2];
         self.until_arrived(what, || {
             host.fill(HOST_SENTINEL, bytes.len());
-            self.stream.download((memory, 0), bytes.len(), host)?;
+            self.raw.download((memory, 0), bytes.len(), host)?;
             self.wait(what)?;
             // The copy has been made, so it arrives; what it took may have been too early.
             let values = self.until_arrived(what, || {
@@ -177,7 +177,7 @@ impl Link {
 
     /// What one copy gives of a bfloat16 result as soon as the stream reports the launch, and then the copy, as done: how
     /// many elements had not been computed, and how many had not been copied.
-    pub(super) fn missing_at_report(
+    pub(crate) fn missing_at_report(
         &mut self,
         memory: &DeviceMemory,
         elements: usize,
@@ -187,7 +187,7 @@ impl Link {
         let mut bytes = vec![0; elements * 2];
         host.fill(HOST_SENTINEL, bytes.len());
         self.wait(what)?;
-        self.stream.download((memory, 0), bytes.len(), host)?;
+        self.raw.download((memory, 0), bytes.len(), host)?;
         self.wait(what)?;
         host.read(&mut bytes);
         let not_copied = count_of(&bytes, HOST_SENTINEL);
@@ -198,14 +198,14 @@ impl Link {
     }
 
     /// Bytes that are at rest on the device, whatever they are: what two copies over complementary fills agree on.
-    pub(super) fn bytes_at_rest(
+    pub(crate) fn bytes_at_rest(
         &mut self,
         from: (&DeviceMemory, usize),
         len: usize,
         host: &mut HostMemory,
         what: &str,
     ) -> Result<Vec<u8>, HpuError> {
-        let (start, mut pause) = (Instant::now(), Pause::new());
+        let (start, mut pause) = (Instant::now(), Backoff::new());
         loop {
             let mut copies = [vec![0; len], vec![0; len]];
             for (copy, fill) in copies.iter_mut().zip(FILLS) {
@@ -221,7 +221,7 @@ impl Link {
     }
 
     /// Waits until device memory holds these bytes.
-    pub(super) fn until_holds(
+    pub(crate) fn until_holds(
         &mut self,
         from: (&DeviceMemory, usize),
         expected: &[u8],
@@ -230,7 +230,7 @@ impl Link {
     ) -> Result<(), HpuError> {
         let others: Vec<u8> = expected.iter().map(|byte| !byte).collect();
         let mut found = vec![0; expected.len()];
-        let (start, mut pause) = (Instant::now(), Pause::new());
+        let (start, mut pause) = (Instant::now(), Backoff::new());
         loop {
             host.write(0, &others);
             self.copy(from, &mut found, host, what)?;
@@ -249,14 +249,14 @@ impl Link {
         host: &HostMemory,
         what: &str,
     ) -> Result<(), HpuError> {
-        self.stream.download(from, to.len(), host)?;
+        self.raw.download(from, to.len(), host)?;
         self.copies_have_landed(what)?;
         host.read(to);
         Ok(())
     }
 
     /// Waits a little, as long as data may be late.
-    fn pause(&self, start: Instant, pause: &mut Pause, what: &str) -> Result<(), HpuError> {
+    fn pause(&self, start: Instant, pause: &mut Backoff, what: &str) -> Result<(), HpuError> {
         if start.elapsed() > self.timeout {
             return Err(HpuError::NotArrived { what: what.to_owned(), waited: self.timeout });
         }

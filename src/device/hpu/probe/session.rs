@@ -1,4 +1,4 @@
-//! What questions are asked with.
+//! Running the graphs of questions, and reading their results.
 
 use std::sync::Arc;
 
@@ -7,58 +7,65 @@ use half::bf16;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Generation;
-use crate::device::hpu::build::compile;
-use crate::device::hpu::engine::{Engine, Named, Operand};
+use crate::device::hpu::engine::{Engine, NamedOperand, Operand};
 use crate::device::hpu::error::HpuError;
-use crate::device::hpu::graph::Graph;
-use crate::device::hpu::recipes::Compiled;
+use crate::device::hpu::graph::GraphSpec;
+use crate::device::hpu::recipes::{Compiled, compile};
 use crate::device::hpu::synapse::Api;
 
-/// Elements of the fastest-changing dimension: fast kernels are not trusted below.
+/// The size of the fastest-changing dimension: fast kernels are not trusted below.
 pub(super) const WIDTH: usize = 128;
 
-/// Bytes that are written out.
+/// How many bytes are written out.
 const SHOWN: usize = 16;
 
-/// A device for questions.
-pub(in crate::device::hpu) struct Bench<'a> {
-    pub(in crate::device::hpu) generation: Generation,
-    pub(in crate::device::hpu) api: &'a Arc<Api>,
-    pub(in crate::device::hpu) device_type: synDeviceType,
-    pub(in crate::device::hpu) engine: &'a mut Engine,
+/// A device while it is asked questions.
+pub(crate) struct ProbeSession<'a> {
+    pub(crate) generation: Generation,
+    pub(crate) api: &'a Arc<Api>,
+    pub(crate) device_type: synDeviceType,
+    pub(crate) engine: &'a mut Engine,
 }
 
-/// The bytes of an operand, by its name.
-pub(super) type Given = (&'static str, Vec<u8>);
+/// An operand's name and bytes.
+pub(super) type ProbeOperand = (&'static str, Vec<u8>);
 
-fn named(operands: Vec<Given>) -> Vec<Named<'static>> {
+fn named(operands: Vec<ProbeOperand>) -> Vec<NamedOperand<'static>> {
     operands.into_iter().map(|(name, bytes)| (name, Operand::Bytes(bytes))).collect()
 }
 
-impl Bench<'_> {
-    /// A recipe of its own, whatever is kept in memory or in files.
-    pub(super) fn compile(&self, graph: &Graph) -> Result<Compiled, HpuError> {
+impl ProbeSession<'_> {
+    /// Compiles a recipe anew, whatever is kept in memory or in files.
+    pub(super) fn compile(&self, graph: &GraphSpec) -> Result<Compiled, HpuError> {
         Compiled::new(compile(self.api, self.device_type, graph)?, graph)
     }
 
-    /// The bytes of a graph's result `out`.
-    pub(super) fn run(&mut self, graph: &Graph, operands: Vec<Given>) -> Result<Vec<u8>, HpuError> {
+    /// Runs a graph, and gives the bytes of its result `out`.
+    pub(super) fn run(
+        &mut self,
+        graph: &GraphSpec,
+        operands: Vec<ProbeOperand>,
+    ) -> Result<Vec<u8>, HpuError> {
         let compiled = self.compile(graph)?;
         self.engine.fetch(&compiled, &named(operands))
     }
 
-    /// The bytes of a graph's result `out`, which is float32.
-    pub(super) fn run_f32(&mut self, graph: &Graph, operands: Vec<Given>) -> Result<Vec<f32>, HpuError> {
+    /// Runs a graph, and gives its float32 result `out`.
+    pub(super) fn run_f32(
+        &mut self,
+        graph: &GraphSpec,
+        operands: Vec<ProbeOperand>,
+    ) -> Result<Vec<f32>, HpuError> {
         let bytes = self.run(graph, operands)?;
         Ok(bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
     }
 
-    /// The bytes of the operand `name`, `before` at first, which a graph changes in place.
+    /// Runs a graph that changes the operand `name` in place, `before` at first, and gives its bytes after.
     pub(super) fn change(
         &mut self,
-        graph: &Graph,
-        (name, before): Given,
-        operands: Vec<Given>,
+        graph: &GraphSpec,
+        (name, before): ProbeOperand,
+        operands: Vec<ProbeOperand>,
     ) -> Result<Vec<u8>, HpuError> {
         let compiled = self.compile(graph)?;
         let memory = self.engine.zeroed("an operand", before.len())?;
@@ -80,7 +87,7 @@ pub(super) fn bf16s(values: impl IntoIterator<Item = bf16>) -> Vec<u8> {
     values.into_iter().flat_map(bf16::to_le_bytes).collect()
 }
 
-/// Numbers with nothing in common, the same each time.
+/// Pseudo-random words of a seed.
 pub(super) fn words(seed: u64, count: usize) -> impl Iterator<Item = u64> {
     (0..count as u64).map(move |number| xxh3_64(&[seed.to_le_bytes(), number.to_le_bytes()].concat()))
 }

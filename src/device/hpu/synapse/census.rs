@@ -1,4 +1,4 @@
-//! What devices a library reports, without acquiring one.
+//! The devices that a library reports, without acquiring one.
 
 #![allow(unsafe_code, reason = "calls into a C library")]
 
@@ -11,17 +11,17 @@ use crate::device::hpu::error::CallFailure;
 
 /// The devices that a library reports.
 #[derive(Debug)]
-pub(in crate::device::hpu) struct Census {
+pub(crate) struct Census {
     api: Arc<Api>,
 }
 
 impl Census {
-    pub(in crate::device::hpu) fn of(api: &Arc<Api>) -> Self {
+    pub(crate) fn of(api: &Arc<Api>) -> Self {
         Self { api: Arc::clone(api) }
     }
 
     /// How many devices of a type there are.
-    pub(in crate::device::hpu) fn count(&self, device_type: synDeviceType) -> Result<u32, CallFailure> {
+    pub(crate) fn count(&self, device_type: synDeviceType) -> Result<u32, CallFailure> {
         let mut count = 0;
         // SAFETY: `count` is valid for a write.
         let status =
@@ -32,7 +32,7 @@ impl Census {
     }
 
     /// The modules that there are, `None` where the library cannot say.
-    pub(in crate::device::hpu) fn modules(&self) -> Result<Option<Vec<synModuleId>>, CallFailure> {
+    pub(crate) fn modules(&self) -> Result<Option<Vec<synModuleId>>, CallFailure> {
         let Some(function) = self.api.functions().synDeviceGetModuleIDs else { return Ok(None) };
         // A machine has up to eight.
         let mut modules = vec![0; 64];
@@ -60,19 +60,13 @@ impl Census {
     }
 
     /// The type of a module's device, `None` where the library cannot say.
-    pub(in crate::device::hpu) fn device_type(
-        &self,
-        module: synModuleId,
-    ) -> Result<Option<synDeviceType>, CallFailure> {
+    pub(crate) fn device_type(&self, module: synModuleId) -> Result<Option<synDeviceType>, CallFailure> {
         let value = self.attribute(module, synDeviceAttribute::DEVICE_ATTRIBUTE_DEVICE_TYPE)?;
         Ok(value.map(|value| synDeviceType(u32::try_from(value).unwrap_or(u32::MAX))))
     }
 
     /// Free and total memory of a module's device in bytes, `None` where the library cannot say.
-    pub(in crate::device::hpu) fn memory_bytes(
-        &self,
-        module: synModuleId,
-    ) -> Result<Option<(u64, u64)>, CallFailure> {
+    pub(crate) fn memory_bytes(&self, module: synModuleId) -> Result<Option<(u64, u64)>, CallFailure> {
         let free = self.attribute(module, synDeviceAttribute::DEVICE_ATTRIBUTE_DRAM_FREE_SIZE)?;
         let total = self.attribute(module, synDeviceAttribute::DEVICE_ATTRIBUTE_DRAM_SIZE)?;
         Ok(free.zip(total))

@@ -14,54 +14,23 @@ use std::time::{Duration, SystemTime};
 use tracing::{debug, warn};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::synapse::{Api, Recipe};
+use crate::device::hpu::synapse::{Api, Recipe};
 
-/// The environment variable that names the folder.
-pub const RECIPE_CACHE_ENV: &str = "GAUDI_KV_RECIPE_CACHE";
-
-/// The first bytes of a file.
+/// The first bytes of a recipe file.
 const MAGIC: &[u8; 16] = b"gaudi-kv recipe1";
 
-/// What a dead process left of a file is removed after this.
+/// The age from which a temporary file counts as left behind by a process that died.
 const STALE: Duration = Duration::from_secs(3600);
 
-/// Where recipes are kept between processes.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum RecipeFolder {
-    /// `GAUDI_KV_RECIPE_CACHE`, else `gaudi-kv/recipes` in the user's cache folder.
-    #[default]
-    Default,
-    /// This folder.
-    At(PathBuf),
-    /// Nowhere.
-    Nowhere,
-}
-
-impl RecipeFolder {
-    /// The folder; `None` where recipes are not kept.
-    pub(super) fn path(&self) -> Option<PathBuf> {
-        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        match self {
-            Self::At(path) => Some(path.clone()),
-            Self::Nowhere => None,
-            Self::Default => variable(RECIPE_CACHE_ENV).or_else(|| {
-                let cache = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
-                let cache = cache.or_else(|| Some(variable("HOME")?.join(".cache")))?;
-                Some(cache.join("gaudi-kv/recipes"))
-            }),
-        }
-    }
-}
-
-/// A folder of recipes.
+/// The recipe files of a folder.
 #[derive(Debug)]
-pub(super) struct RecipeFiles {
+pub(crate) struct RecipeFiles {
     folder: PathBuf,
 }
 
 impl RecipeFiles {
     /// The files of a folder, which need not exist.
-    pub(super) fn of(folder: PathBuf) -> Self {
+    pub(crate) fn of(folder: PathBuf) -> Self {
         let files = Self { folder };
         files.remove_stale();
         files
@@ -71,15 +40,15 @@ impl RecipeFiles {
         self.folder.join(format!("{:032x}.recipe", xxh3_128(key.as_bytes())))
     }
 
-    /// A name that no other writer has. The library is given paths only, so what it reads and writes is a file too.
-    fn temporary(&self) -> Temporary {
+    /// A temporary file, whose name no other writer has. The library is given paths only, so what it reads and writes is a file too.
+    fn temporary(&self) -> TemporaryFile {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Temporary(self.folder.join(format!(".{}.{number}.tmp", std::process::id())))
+        TemporaryFile(self.folder.join(format!(".{}.{number}.tmp", std::process::id())))
     }
 
     /// The recipe that was stored under a key, if a good one was.
-    pub(super) fn load(&self, api: &Arc<Api>, key: &str, name: &str) -> Option<Recipe> {
+    pub(crate) fn load(&self, api: &Arc<Api>, key: &str, name: &str) -> Option<Recipe> {
         let path = self.path(key);
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
@@ -108,7 +77,7 @@ impl RecipeFiles {
     }
 
     /// Stores a recipe under a key.
-    pub(super) fn store(&self, recipe: &Recipe, key: &str) {
+    pub(crate) fn store(&self, recipe: &Recipe, key: &str) {
         let path = self.path(key);
         match self.try_store(recipe, key, &path) {
             Ok(()) => debug!(path = %path.display(), "recipe stored"),
@@ -145,10 +114,10 @@ impl RecipeFiles {
     }
 }
 
-/// A file that goes when its value does.
-struct Temporary(PathBuf);
+/// A file that is removed with its value.
+struct TemporaryFile(PathBuf);
 
-impl Drop for Temporary {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         // It may not have been written, or been renamed.
         let _ = fs::remove_file(&self.0);
@@ -164,7 +133,7 @@ fn pack(payload: &[u8], key: &str) -> Vec<u8> {
     bytes
 }
 
-/// What was packed under this key; `None` for anything else.
+/// The payload of a file that was packed under this key; `None` for anything else.
 fn unpack<'a>(bytes: &'a [u8], key: &str) -> Option<&'a [u8]> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (len, rest) = rest.split_at_checked(8)?;

@@ -1,20 +1,19 @@
-//! What a library reports of the machine's devices, none of which is taken for it.
+//! Reports of the machine's devices from a library, for which none is taken.
 
 use std::path::PathBuf;
 
-use habana_sys::synDeviceType;
-
+use super::device_types::{generation_of, newest_generation, type_of};
 use super::error::HpuError;
-use super::open::{HpuOptions, chosen_module, first_type, generation_of};
+use super::options::HpuOptions;
 use super::synapse::{Api, Census};
 use crate::Generation;
 
-/// What a library reports.
+/// The devices of the machine as a library reports them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LibraryReport {
-    /// The library.
+    /// The file of the library.
     pub library: PathBuf,
-    /// Its version, as it says it.
+    /// The version of the library, as it says it.
     pub version: String,
     /// How many Gaudi2 there are.
     pub gaudi2: u32,
@@ -27,15 +26,15 @@ pub struct LibraryReport {
 /// A module of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleReport {
-    /// Its number.
+    /// The number of the module.
     pub module: u32,
-    /// What it is; `None` for a device that is not supported, or where the library cannot say.
+    /// The generation of the device; `None` for a device that is not supported, or where the library cannot say.
     pub generation: Option<Generation>,
     /// Free and total memory in bytes, where the library can say.
     pub memory_bytes: Option<(u64, u64)>,
 }
 
-/// What the library that the options name reports.
+/// Asks the library that the options name for the devices of the machine.
 ///
 /// # Errors
 /// There is no library, or a call failed.
@@ -57,8 +56,8 @@ pub fn reported_modules(options: &HpuOptions) -> Result<LibraryReport, HpuError>
     Ok(LibraryReport {
         library: api.path().to_owned(),
         version: api.version()?,
-        gaudi2: census.count(synDeviceType::synDeviceGaudi2)?,
-        gaudi3: census.count(synDeviceType::synDeviceGaudi3)?,
+        gaudi2: census.count(type_of(Generation::Gaudi2))?,
+        gaudi3: census.count(type_of(Generation::Gaudi3))?,
         modules,
     })
 }
@@ -70,13 +69,12 @@ pub fn reported_modules(options: &HpuOptions) -> Result<LibraryReport, HpuError>
 pub fn reported_generation(options: &HpuOptions) -> Result<Generation, HpuError> {
     let api = Api::open(options.library.as_deref())?;
     let census = Census::of(&api);
-    if let Some(module) = chosen_module(options)?
+    if let Some(module) = options.module()?
         && let Some(device_type) = census.device_type(module)?
     {
         let name = format!("module {module}");
         let unsupported = || HpuError::Unsupported { name, device_type: device_type.0 };
         return generation_of(device_type).ok_or_else(unsupported);
     }
-    let device_type = first_type(&api)?;
-    generation_of(device_type).ok_or_else(|| HpuError::NoDevice { library: api.path().to_owned() })
+    newest_generation(&api)
 }
