@@ -16,9 +16,9 @@ CacheDtype = Literal["fp8", "fp8_e4m3", "fp8_inc", "bf16", "bfloat16", "f32", "f
 
 
 class _Cache:
-    """What caches of both kinds have."""
+    """A cache of either kind: its blocks."""
 
-    _inner: _native.MhaCache | _native.MlaCache
+    _inner: _native.Cache
 
     @property
     def num_blocks(self) -> int:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from gaudi_kv import _native
 from gaudi_kv._scales import LayerScales
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Inspection", "check", "inspect"]
 
@@ -84,40 +87,62 @@ Generation = Literal["gaudi2", "gaudi3"]
 CacheDtype = Literal["auto", "bf16", "bfloat16", "fp8", "fp8_e4m3", "fp8_inc"]
 
 
-def inspect(
-    model: str | os.PathLike[str],
-    *,
-    device: Generation | None = None,
-    kv_cache_dtype: CacheDtype = "auto",
-    mla_scale: Literal["k-only", "max-kv"] = "k-only",
-    q_missing: Literal["dynamic", "one"] = "dynamic",
-    tensor_parallel: tuple[int, int] | None = None,
-    skip_layers: Iterable[int | Literal["sliding_window"]] = (),
-    scale_adjustment: bool | None = None,
-    verify_weights: bool = False,
-    strict: bool = False,
-) -> Inspection:
+class Options(TypedDict, total=False):
+    """What `inspect` and `check` may be asked for."""
+
+    device: Generation | None
+    kv_cache_dtype: CacheDtype
+    mla_scale: Literal["k-only", "max-kv"]
+    q_missing: Literal["dynamic", "one"]
+    tensor_parallel: tuple[int, int] | None
+    skip_layers: Iterable[int | Literal["sliding_window"]]
+    scale_adjustment: bool | None
+    verify_weights: bool
+    strict: bool
+
+
+DEFAULTS: Options = {
+    "device": None,
+    "kv_cache_dtype": "auto",
+    "mla_scale": "k-only",
+    "q_missing": "dynamic",
+    "tensor_parallel": None,
+    "skip_layers": (),
+    "scale_adjustment": None,
+    "verify_weights": False,
+    "strict": False,
+}
+
+
+def _complete(options: Options) -> dict[str, Any]:
+    """All options by name. Raises `TypeError` where there is no such one."""
+    unknown = ", ".join(sorted(options.keys() - DEFAULTS.keys()))
+    if unknown:
+        raise TypeError(f"unexpected keyword arguments: {unknown}; there are {', '.join(DEFAULTS)}")
+    complete = DEFAULTS | options
+    return {**complete, "skip_layers": list(complete["skip_layers"])}
+
+
+def inspect(model: str | os.PathLike[str], **options: Unpack[Options]) -> Inspection:
     """Finds a model's KV scales, decides whether they must be adjusted for a device, and says what is wrong.
 
-    `model` is a folder with `config.json` and `*.safetensors`. `device` is by default the Gaudi of this machine, else
-    `gaudi2`. `tensor_parallel` is the number of ranks and the rank whose part of per-head scales is wanted.
-    `skip_layers` keep a bf16 cache. `scale_adjustment` overrides the decision; None leaves it to the environment's
-    `VLLM_SCALE_ADJUSTMENT`, where that is set, else to the checkpoint. What is wrong with the model is in `errors`.
+    `model` is a folder with `config.json` and `*.safetensors`. The options, with their defaults:
 
-    Raises `ModelError` where a file cannot be read, `OptionError` where an option does not fit.
+    - `device` (the Gaudi of this machine, else `gaudi2`): `gaudi2` or `gaudi3`.
+    - `kv_cache_dtype` (`auto`): `auto`, `bf16` or `fp8`.
+    - `mla_scale` (`k-only`): `k-only` or `max-kv`.
+    - `q_missing` (`dynamic`): `dynamic` or `one`.
+    - `tensor_parallel` (None): the number of ranks, and the rank whose part of per-head scales is wanted.
+    - `skip_layers` (none): layers that keep a bf16 cache, by number, or `sliding_window`.
+    - `scale_adjustment` (None): overrides the decision; None leaves it to the environment's `VLLM_SCALE_ADJUSTMENT`,
+      where that is set, else to the checkpoint.
+    - `verify_weights` (False): reads FP8 weights too, which may contradict what the config says of their range.
+    - `strict` (False): a scale of zero is an error, not a warning.
+
+    What is wrong with the model is in `errors`. Raises `ModelError` where a file cannot be read, `OptionError` where an
+    option does not fit.
     """
-    options = {
-        "device": device,
-        "kv_cache_dtype": kv_cache_dtype,
-        "mla_scale": mla_scale,
-        "q_missing": q_missing,
-        "tensor_parallel": tensor_parallel,
-        "skip_layers": list(skip_layers),
-        "scale_adjustment": scale_adjustment,
-        "verify_weights": verify_weights,
-        "strict": strict,
-    }
-    return Inspection(json.loads(_native.inspect(os.fspath(model), options)))
+    return Inspection(json.loads(_native.inspect(os.fspath(model), _complete(options))))
 
 
 def check(
@@ -125,15 +150,7 @@ def check(
     *,
     mode: Literal["exact", "fast"] = "exact",
     activations: str | os.PathLike[str] | None = None,
-    device: Generation | None = None,
-    kv_cache_dtype: CacheDtype = "auto",
-    mla_scale: Literal["k-only", "max-kv"] = "k-only",
-    q_missing: Literal["dynamic", "one"] = "dynamic",
-    tensor_parallel: tuple[int, int] | None = None,
-    skip_layers: Iterable[int | Literal["sliding_window"]] = (),
-    scale_adjustment: bool | None = None,
-    verify_weights: bool = False,
-    strict: bool = False,
+    **options: Unpack[Options],
 ) -> Inspection:
     """Inspects a model, runs its caches on the emulated device and compares attention with float64.
 
@@ -143,16 +160,5 @@ def check(
 
     Raises `ModelError` where a file or a weight cannot be read, `OptionError` where an option does not fit.
     """
-    options = {
-        "device": device,
-        "kv_cache_dtype": kv_cache_dtype,
-        "mla_scale": mla_scale,
-        "q_missing": q_missing,
-        "tensor_parallel": tensor_parallel,
-        "skip_layers": list(skip_layers),
-        "scale_adjustment": scale_adjustment,
-        "verify_weights": verify_weights,
-        "strict": strict,
-    }
     activation_file = None if activations is None else os.fspath(activations)
-    return Inspection(json.loads(_native.check(os.fspath(model), options, mode, activation_file)))
+    return Inspection(json.loads(_native.check(os.fspath(model), _complete(options), mode, activation_file)))

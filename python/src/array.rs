@@ -20,7 +20,7 @@ pub(crate) enum Element {
 }
 
 impl Element {
-    /// By the name that torch, NumPy or `ml_dtypes` give it. NumPy has no bfloat16: `uint16` stands for its bits.
+    /// The element type of that name in torch, NumPy or `ml_dtypes`. NumPy has no bfloat16: `uint16` stands for its bits.
     fn named(name: &str) -> Option<Self> {
         Some(match name {
             "float32" => Self::F32,
@@ -32,7 +32,7 @@ impl Element {
         })
     }
 
-    /// That of a `dtype` of torch, NumPy or `ml_dtypes`. Asking an object for its name costs as much as a small kernel, so
+    /// The element type of a `dtype` of torch, NumPy or `ml_dtypes`. Asking an object for its name costs as much as a small kernel, so
     /// those that were asked are remembered.
     fn of(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         /// Types are few, but nothing says that they are.
@@ -53,7 +53,7 @@ impl Element {
         Ok(element)
     }
 
-    /// For people.
+    /// The type's name, for people.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::F32 => "float32",
@@ -115,7 +115,7 @@ impl Array {
     /// Resolves an object whose rows may be apart, as those of a slice of wider rows are; each of them is contiguous.
     ///
     /// # Errors
-    /// As [`of`](Self::of).
+    /// [`of`](Self::of) lists them.
     pub(crate) fn of_rows(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = object.py();
         match object.getattr_opt(intern!(py, "data_ptr"))? {

@@ -1,4 +1,4 @@
-//! The sequences of a step.
+//! The batch of a step: which tokens of which sequences are computed, and where their keys and values lie.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -72,7 +72,7 @@ impl Batch {
         Ok(Self { query_start_loc, seq_lens, block_table, prepared: Mutex::default() })
     }
 
-    /// How many sequences there are.
+    /// The number of sequences.
     #[getter]
     fn num_sequences(&self) -> usize {
         self.seq_lens.len()

@@ -1,13 +1,13 @@
-//! FP8 codecs.
+//! Conversions of arrays to FP8 and back, and from one generation's range to the other's.
 
 use gaudi_kv::fp8::{Dequantizer, Format, Quantizer, Rerange, RerangeCounts, bf16_from_f32_slice};
 use pyo3::prelude::*;
 
 use crate::array::{Array, Element};
-use crate::call::work;
 use crate::device::generation;
+use crate::dispatch::work;
 use crate::error::Failure;
-use crate::lease::{Operands, View, ViewMut};
+use crate::memory_lease::{Operands, View, ViewMut};
 
 /// Checks that an output has the shape of its input.
 fn same_shape(x: &Array, out: &Array) -> Result<(), Failure> {
@@ -18,7 +18,7 @@ fn same_shape(x: &Array, out: &Array) -> Result<(), Failure> {
     Err(Failure::Shape(message))
 }
 
-/// `out = fp8(x * quant)`.
+/// Writes the FP8 codes of `x * quant` to `out`.
 #[pyfunction]
 #[pyo3(signature = (x, quant, generation, out))]
 pub(crate) fn quant_fp8(
@@ -41,7 +41,7 @@ pub(crate) fn quant_fp8(
     work(py, operands, |lease| Ok(quantizer.quant_bf16(lease.slice(x), lease.slice_mut(codes))?))
 }
 
-/// `out = value(code) * dequant`.
+/// Writes the values of FP8 codes times `dequant` to `out`.
 #[pyfunction]
 #[pyo3(signature = (codes, dequant, generation, out))]
 pub(crate) fn dequant_fp8(
@@ -95,7 +95,7 @@ pub(crate) fn rerange(
     Ok((counts.exact, counts.rounded, counts.flushed, counts.saturated, counts.nan))
 }
 
-/// Copies piece by piece, so that each is in the cache of the core when it is rewritten.
+/// Rewrites a copy of codes piece by piece, so that each is in the cache of the core when it is rewritten.
 fn copy_reranged(rerange: &Rerange, codes: &[u8], out: &mut [u8]) -> RerangeCounts {
     const PIECE: usize = 128 << 10;
     let mut sum = RerangeCounts::default();

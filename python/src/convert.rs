@@ -1,12 +1,12 @@
-//! Conversions of models, as their JSON.
+//! Conversions of models for another FP8 range.
 
 use std::path::PathBuf;
 
 use gaudi_kv::convert::{ConvertOptions, Factor, Part};
 use pyo3::prelude::*;
 
-use crate::call::in_pool;
 use crate::device::generation;
+use crate::dispatch::in_pool;
 use crate::error::Failure;
 
 /// What a conversion is asked for, by the names of the package's function.
@@ -45,7 +45,7 @@ fn part(index: usize, count: usize) -> Result<Part, Failure> {
     Part::new(index, count).ok_or_else(|| Failure::Option(message()))
 }
 
-/// The JSON of what a conversion did.
+/// Converts a model, and gives the JSON text of what was done.
 #[pyfunction]
 #[pyo3(signature = (source, destination, options))]
 pub(crate) fn convert(

@@ -1,19 +1,24 @@
-//! The device, and the names of its generations and modes.
+//! Devices by their names, and the names of generations and modes.
 
 use gaudi_kv::Generation;
-use gaudi_kv::device::Device as _;
-use gaudi_kv::device::emulated::{Emulated, Mode};
+use gaudi_kv::device::emulated::Mode;
+use gaudi_kv::device::{AnyDevice, Backend, Device as _, DeviceChoice};
 use pyo3::prelude::*;
 
 use crate::error::Failure;
 
-/// The generation of that name.
+/// The generation that is called `name`.
 pub(crate) fn generation(name: &str) -> Result<Generation, Failure> {
     let found = Generation::ALL.into_iter().find(|generation| generation.name() == name);
     found.ok_or_else(|| Failure::Option(format!("generation {name:?}; gaudi2 and gaudi3 are known")))
 }
 
-/// The mode of that name.
+/// The device that is called `name`.
+fn choice(name: &str) -> Result<DeviceChoice, Failure> {
+    name.parse().map_err(|error| Failure::Option(format!("device {name:?}: {error}")))
+}
+
+/// The mode of accumulation that is called `name`.
 pub(crate) fn mode(name: &str) -> Result<Mode, Failure> {
     match name {
         "exact" => Ok(Mode::Exact),
@@ -22,52 +27,81 @@ pub(crate) fn mode(name: &str) -> Result<Mode, Failure> {
     }
 }
 
-/// A Gaudi, emulated on the CPU.
+/// A device: a Gaudi, or one that is emulated on the CPU.
 ///
-/// `generation` is `gaudi2` or `gaudi3`. `mode` is `exact`, which accumulates products as the device does, bit for bit, or
-/// `fast`, which accumulates in float; what is quantized, and every code in a cache, is the same in both.
+/// `generation` is `gaudi2` or `gaudi3` for an emulated one, `hpu` for any free Gaudi of this machine, `hpu:3` for that of
+/// module 3; a Gaudi is taken until this object and all that was made with it are gone. `mode` is of emulated devices alone:
+/// `exact`, the default, accumulates products as the device does, bit for bit, and `fast` accumulates in float; what is
+/// quantized, and every code in a cache, is the same in both.
 ///
-/// Raises `OptionError` for another generation or mode.
+/// Raises `OptionError` for another generation or mode, `DeviceError` where there is no such Gaudi or it cannot be taken.
 #[pyclass(frozen, module = "gaudi_kv")]
 #[derive(Debug)]
 pub(crate) struct Device {
-    pub(crate) emulated: Emulated,
+    choice: DeviceChoice,
+    pub(crate) device: AnyDevice,
 }
 
 #[pymethods]
 impl Device {
     #[new]
-    #[pyo3(signature = (generation, mode = "exact"))]
-    fn new(generation: &str, mode: &str) -> PyResult<Self> {
-        Ok(Self { emulated: Emulated::new(self::generation(generation)?, self::mode(mode)?) })
+    #[pyo3(signature = (generation, mode = None))]
+    fn new(py: Python<'_>, generation: &str, mode: Option<&str>) -> PyResult<Self> {
+        let choice = choice(generation)?;
+        let mode = mode.map(self::mode).transpose()?;
+        let device = py.detach(|| choice.open(mode)).map_err(Failure::from)?;
+        Ok(Self { choice, device })
     }
 
-    /// `gaudi2` or `gaudi3`.
+    /// The generation: `gaudi2` or `gaudi3`.
     #[getter]
     fn generation(&self) -> &'static str {
-        self.emulated.generation().name()
+        self.device.generation().name()
     }
 
-    /// `exact` or `fast`.
+    /// How products are accumulated: `exact`, `fast`, or `hpu` for as a Gaudi does.
     #[getter]
-    fn mode(&self) -> String {
-        self.emulated.mode().to_string()
+    fn mode(&self) -> &'static str {
+        self.device.backend().arithmetic()
+    }
+
+    /// The kind of device: `emulated`, or `hpu` for a Gaudi.
+    #[getter]
+    fn backend(&self) -> &'static str {
+        self.device.backend().name()
     }
 
     /// The largest finite e4m3 value that the device writes: 240.0 or 448.0.
     #[getter]
     fn fp8_max(&self) -> f32 {
-        self.emulated.generation().fp8_max()
+        self.device.generation().fp8_max()
     }
 
-    /// What it is, for people.
+    /// What the device is, for people.
     #[getter]
     fn description(&self) -> String {
-        self.emulated.description()
+        self.device.description()
     }
 
     fn __repr__(&self) -> String {
-        format!("Device('{}', '{}')", self.generation(), self.mode())
+        match self.device.backend() {
+            Backend::Emulated(mode) => format!("Device('{}', '{mode}')", self.choice),
+            Backend::Hpu => format!("Device('{}')", self.choice),
+        }
+    }
+}
+
+impl Device {
+    /// The device of a cache in tensors of the CPU.
+    ///
+    /// # Errors
+    /// The device is a Gaudi, whose caches lie in its own memory.
+    pub(crate) fn for_tensors(&self) -> Result<AnyDevice, Failure> {
+        match self.device {
+            AnyDevice::Emulated(_) => Ok(self.device.clone()),
+            #[cfg(feature = "hpu")]
+            AnyDevice::Hpu(_) => Err(Failure::NotOfTensors),
+        }
     }
 }
 

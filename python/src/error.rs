@@ -27,6 +27,12 @@ pub(crate) enum Failure {
     /// The threads cannot be had.
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    /// A cache in tensors of the CPU for a Gaudi.
+    #[cfg(feature = "hpu")]
+    #[error("the caches of a Gaudi lie in its own memory, not in tensors of the CPU")]
+    NotOfTensors,
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     #[error(transparent)]
     Attention(#[from] AttentionError),
     #[error(transparent)]
@@ -61,6 +67,9 @@ impl Failure {
             Self::Shape(_) => SHAPE,
             Self::Option(_) => OPTION,
             Self::Threads(_) => DEVICE,
+            #[cfg(feature = "hpu")]
+            Self::NotOfTensors => DEVICE,
+            Self::Device(error) => of_device(error),
             Self::Attention(error) => of_attention(error),
             Self::Cache(error) => of_cache(error),
             Self::Fp8(error) => of_fp8(error),
@@ -110,6 +119,7 @@ fn of_cache(error: &CacheError) -> &'static str {
 fn of_device(error: &DeviceError) -> &'static str {
     match error {
         DeviceError::PlaneMemory { .. } | DeviceError::PlaneAddress { .. } => SHAPE,
+        DeviceError::ModeOfHpu => OPTION,
         DeviceError::Fp8(error) => of_fp8(error),
         _ => DEVICE,
     }

@@ -1,13 +1,13 @@
-//! Blocks of a cache, as Python gives them.
+//! The number, size and storage type of a cache's blocks, as Python gives them.
 
 use gaudi_kv::cache::CacheGeometry;
 use gaudi_kv::device::StorageDtype;
 use pyo3::prelude::*;
 
 use crate::error::Failure;
-use crate::lent::LentTensor;
+use crate::tensor_plane::TensorPlane;
 
-/// What a cache with memory of its own is made of.
+/// The blocks of a cache with memory of its own.
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Allocation {
@@ -17,14 +17,14 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
-    /// With a pad block.
+    /// The blocks of the cache, and a pad block.
     pub(crate) fn geometry(&self) -> Result<CacheGeometry, Failure> {
         let dtype = storage_dtype(&self.kv_cache_dtype)?;
         Ok(CacheGeometry::new(self.num_blocks, self.block_size, dtype)?)
     }
 }
 
-/// The storage type of that name.
+/// The storage type that is called `name`.
 pub(crate) fn storage_dtype(name: &str) -> Result<StorageDtype, Failure> {
     match name {
         "fp8" | "fp8_e4m3" | "fp8_inc" => Ok(StorageDtype::Fp8),
@@ -37,7 +37,7 @@ pub(crate) fn storage_dtype(name: &str) -> Result<StorageDtype, Failure> {
 /// The blocks of a plane in a tensor of `[num_blocks, block_size]` and `N` more dimensions, which are returned. There is
 /// no pad block: every block of the tensor is the engine's.
 pub(crate) fn lent_geometry<const N: usize>(
-    tensor: &LentTensor,
+    tensor: &TensorPlane,
 ) -> Result<(CacheGeometry, [usize; N]), Failure> {
     let dtype = tensor.dtype()?;
     if let [num_blocks, block_size, row @ ..] = tensor.shape()

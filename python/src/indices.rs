@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use crate::array::{Array, Element};
 use crate::error::Failure;
-use crate::lease::{Lease, Operands};
+use crate::memory_lease::{Lease, Operands};
 
 /// Copies integers, and says their shape. A sequence has one dimension.
 pub(crate) fn indices(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult<(Vec<i64>, Vec<usize>)> {
@@ -36,7 +36,7 @@ pub(crate) fn indices(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult
     Ok((values, array.shape))
 }
 
-/// The same where none may be negative and there is one dimension.
+/// Copies integers of one dimension, of which none may be negative.
 pub(crate) fn sizes(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     let (values, shape) = indices(what, object)?;
     if shape.len() != 1 {

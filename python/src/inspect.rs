@@ -13,8 +13,8 @@ use gaudi_kv::scales::{
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use crate::call::in_pool;
 use crate::device::{generation, mode};
+use crate::dispatch::in_pool;
 use crate::error::Failure;
 
 /// A layer, or a kind of layers, as Python gives it.
@@ -32,7 +32,7 @@ pub(crate) struct Wish {
     kv_cache_dtype: String,
     mla_scale: String,
     q_missing: String,
-    /// Size and rank.
+    /// The number of ranks, and the rank.
     tensor_parallel: Option<(usize, usize)>,
     skip_layers: Vec<Skip>,
     scale_adjustment: Option<bool>,
@@ -89,7 +89,7 @@ fn inspection(model: &std::path::Path, wish: Wish) -> Result<(ModelFolder, Inspe
     Ok((folder, inspection))
 }
 
-/// The JSON of an inspection.
+/// The JSON text of an inspection.
 #[pyfunction]
 #[pyo3(signature = (model, options))]
 pub(crate) fn inspect(py: Python<'_>, model: PathBuf, options: Wish) -> PyResult<String> {
@@ -107,7 +107,7 @@ struct Checked<'a> {
     check: &'a Check,
 }
 
-/// The JSON of a check.
+/// The JSON text of an inspection and a check.
 #[pyfunction]
 #[pyo3(signature = (model, options, mode, activations))]
 pub(crate) fn check(

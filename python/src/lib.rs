@@ -1,29 +1,29 @@
 //! `gaudi_kv._native`: the library for Python, on NumPy arrays and CPU torch tensors without copies.
 //!
 //! Every function resolves its operands to addresses while it holds the interpreter, then lets go of it, leases the
-//! memory (`lease`) and works on the threads of `pool`. The typed package over this module makes outputs and names
-//! the errors.
+//! memory ([`memory_lease`]) and works on the thread that calls or on those of the process's pool ([`dispatch`]). The typed
+//! package over this module makes outputs and names the errors.
 
 mod array;
+mod attention_output;
 mod batch;
-mod call;
+mod block_bytes;
+mod cache;
 mod codecs;
 mod convert;
 mod device;
+mod dispatch;
 mod error;
 mod geometry;
-mod image;
 mod indices;
 mod inspect;
-mod lease;
-mod lent;
+mod memory_lease;
 mod mha;
 mod mla;
-mod names;
-mod output;
 mod scale;
+mod scale_names;
 mod slots;
-mod store;
+mod tensor_plane;
 
 use pyo3::prelude::*;
 
@@ -34,6 +34,8 @@ mod _native {
 
     #[pymodule_export]
     use super::batch::Batch;
+    #[pymodule_export]
+    use super::cache::Cache;
     #[pymodule_export]
     use super::codecs::{dequant_fp8, quant_fp8, rerange, round_bf16};
     #[pymodule_export]
@@ -47,7 +49,7 @@ mod _native {
     #[pymodule_export]
     use super::mla::{MlaAttention, MlaCache};
     #[pymodule_export]
-    use super::names::kv_scale_parameters;
+    use super::scale_names::kv_scale_parameters;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,32 +1,30 @@
 //! The cache and the attention of MLA.
 
 use gaudi_kv::attention::{self, MlaShape};
-use gaudi_kv::cache;
-use gaudi_kv::device::emulated::{Emulated, EmulatedPlane};
+use gaudi_kv::cache::{self, AnyCache};
+use gaudi_kv::device::AnyDevice;
 use half::bf16;
 use pyo3::prelude::*;
 
 use crate::array::Array;
+use crate::attention_output::Output;
 use crate::batch::Batch;
-use crate::call::{compute, work};
+use crate::cache::Cache;
 use crate::device::Device;
+use crate::dispatch::{compute, work};
 use crate::error::Failure;
 use crate::geometry::{Allocation, lent_geometry};
-use crate::image::{Exported, Image, Imported};
-use crate::lease::{Operands, View};
-use crate::lent::LentTensor;
-use crate::output::Output;
+use crate::memory_lease::{Operands, View};
 use crate::scale::{Options, Scale, attention_scales, plane_scale};
 use crate::slots::Slots;
-use crate::store::Store;
+use crate::tensor_plane::TensorPlane;
 
-/// One latent for keys and values.
-#[pyclass(frozen, module = "gaudi_kv._native")]
+/// A cache with one latent for keys and values.
+#[pyclass(frozen, extends = Cache, module = "gaudi_kv._native")]
 #[derive(Debug)]
 pub(crate) struct MlaCache {
     kv_lora_rank: usize,
     qk_rope_head_dim: usize,
-    store: Store<cache::MlaCache<EmulatedPlane>>,
 }
 
 #[pymethods]
@@ -35,29 +33,31 @@ impl MlaCache {
     #[staticmethod]
     #[pyo3(signature = (device, allocation, kv_lora_rank, qk_rope_head_dim, k_scale))]
     fn allocate(
+        py: Python<'_>,
         device: &Device,
         allocation: Allocation,
         kv_lora_rank: usize,
         qk_rope_head_dim: usize,
         k_scale: Scale,
-    ) -> PyResult<Self> {
-        let (device, geometry) = (device.emulated, allocation.geometry()?);
+    ) -> PyResult<Py<Self>> {
+        let (device, geometry) = (device.device.clone(), allocation.geometry()?);
         let k_scale = plane_scale(k_scale);
         let cache = cache::MlaCache::new(&device, geometry, kv_lora_rank, qk_rope_head_dim, &k_scale);
-        let store = Store::new(device, geometry, Vec::new(), cache.map_err(Failure::from)?);
-        Ok(Self { kv_lora_rank, qk_rope_head_dim, store })
+        let cache = Cache::new(device, geometry, Vec::new(), cache.map_err(Failure::from)?);
+        Self { kv_lora_rank, qk_rope_head_dim }.over_blocks(py, cache)
     }
 
     /// A cache in a tensor of the caller, `[num_blocks, block_size, kv_lora_rank + qk_rope_head_dim]`.
     #[staticmethod]
     #[pyo3(signature = (device, latent, kv_lora_rank, k_scale))]
     fn over(
+        py: Python<'_>,
         device: &Device,
         latent: &Bound<'_, PyAny>,
         kv_lora_rank: usize,
         k_scale: Scale,
-    ) -> PyResult<Self> {
-        let (device, latent) = (device.emulated, LentTensor::of("latent", latent)?);
+    ) -> PyResult<Py<Self>> {
+        let (device, latent) = (device.for_tensors()?, TensorPlane::of("latent", latent)?);
         let (geometry, [dim]) = lent_geometry(&latent)?;
         let Some(qk_rope_head_dim) = dim.checked_sub(kv_lora_rank) else {
             let message = format!("latents of {dim} elements have no {kv_lora_rank} of kv_lora_rank");
@@ -65,87 +65,49 @@ impl MlaCache {
         };
         let (k_scale, plane) = (plane_scale(k_scale), |layout: &_| latent.plane(layout));
         let cache = cache::MlaCache::over(&device, geometry, kv_lora_rank, qk_rope_head_dim, &k_scale, plane);
-        let store = Store::new(device, geometry, vec![latent], cache.map_err(Failure::from)?);
-        Ok(Self { kv_lora_rank, qk_rope_head_dim, store })
+        let cache = Cache::new(device, geometry, vec![latent], cache.map_err(Failure::from)?);
+        Self { kv_lora_rank, qk_rope_head_dim }.over_blocks(py, cache)
     }
 
     /// Stores latents at their slots.
     #[pyo3(signature = (kv_c, k_pe, slot_mapping))]
     fn write(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         kv_c: &Bound<'_, PyAny>,
         k_pe: &Bound<'_, PyAny>,
         slot_mapping: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let mut operands = Operands::default();
         let (slots, tokens) = Slots::of(slot_mapping, &mut operands)?;
-        let (rank, rope) = (self.kv_lora_rank, self.qk_rope_head_dim);
+        let Self { kv_lora_rank: rank, qk_rope_head_dim: rope } = *slf.get();
         let kv_c: View<bf16> = rows("kv_c", kv_c, tokens, [1, rank], &mut operands)?;
         let k_pe: View<bf16> = rows("k_pe", k_pe, tokens, [1, rope], &mut operands)?;
-        self.store.claim(py, &mut operands, true)?;
+        let (py, cache) = (slf.py(), slf.as_super().get());
+        cache.claim(py, &mut operands, true)?;
         work(py, operands, |lease| {
             let kept = slots.kept(lease);
             let (kv_c, k_pe) = (kept.rows(lease.slice(kv_c), rank), kept.rows(lease.slice(k_pe), rope));
-            let written = self.store.write().write(&self.store.device, &kv_c, &k_pe, &kept.slots);
+            let written = cache.write().mla_mut()?.write(&cache.device, &kv_c, &k_pe, &kept.slots);
             Ok(written.map_err(|error| kept.blame(error))?)
         })
     }
 
     /// Reads latents as bfloat16, `[slots, kv_lora_rank + qk_rope_head_dim]`.
     #[pyo3(signature = (slot_mapping, out))]
-    fn read(&self, py: Python<'_>, slot_mapping: &Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn read(slf: &Bound<'_, Self>, slot_mapping: &Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut operands = Operands::default();
         let (slots, tokens) = Slots::of(slot_mapping, &mut operands)?;
         let out = Array::of("out", out)?;
-        out.rows(Some(tokens), &[1, self.kv_lora_rank + self.qk_rope_head_dim])?;
+        let Self { kv_lora_rank, qk_rope_head_dim } = *slf.get();
+        out.rows(Some(tokens), &[1, kv_lora_rank + qk_rope_head_dim])?;
         let out = operands.write::<bf16>(&out)?;
-        self.store.claim(py, &mut operands, false)?;
+        let (py, cache) = (slf.py(), slf.as_super().get());
+        cache.claim(py, &mut operands, false)?;
         work(py, operands, |lease| {
-            let latents = self.store.read().read(&self.store.device, slots.all(lease))?;
+            let latents = cache.read().mla()?.read(&cache.device, slots.all(lease))?;
             lease.slice_mut(out).copy_from_slice(&latents);
             Ok(())
         })
-    }
-
-    /// Copies whole blocks, `(from, to)` pair by pair in order.
-    fn copy_blocks(&self, py: Python<'_>, pairs: Vec<(i32, i32)>) -> PyResult<()> {
-        self.store.copy_blocks(py, &pairs)
-    }
-
-    /// One block: generation, fingerprint and planes.
-    fn export_block<'py>(&self, py: Python<'py>, block: i32) -> PyResult<Exported<'py>> {
-        self.store.export_block(py, block)
-    }
-
-    /// Takes a block that was exported from a cache like this one.
-    fn import_block(&self, py: Python<'_>, block: i32, image: Image) -> PyResult<()> {
-        self.store.import_block(py, block, &Imported::of(image)?)
-    }
-
-    #[getter]
-    fn fingerprint(&self) -> u64 {
-        self.store.fingerprint()
-    }
-
-    #[getter]
-    fn num_blocks(&self) -> usize {
-        self.store.geometry.num_blocks()
-    }
-
-    #[getter]
-    fn block_size(&self) -> usize {
-        self.store.geometry.block_size_tokens()
-    }
-
-    #[getter]
-    fn kv_cache_dtype(&self) -> &'static str {
-        self.store.geometry.dtype().name()
-    }
-
-    #[getter]
-    fn is_lent(&self) -> bool {
-        self.store.is_lent()
     }
 
     #[getter]
@@ -156,6 +118,13 @@ impl MlaCache {
     #[getter]
     fn qk_rope_head_dim(&self) -> usize {
         self.qk_rope_head_dim
+    }
+}
+
+impl MlaCache {
+    /// The Python object, over the part that concerns blocks.
+    fn over_blocks(self, py: Python<'_>, cache: Cache) -> PyResult<Py<Self>> {
+        Py::new(py, PyClassInitializer::from(cache).add_subclass(self))
     }
 }
 
@@ -176,7 +145,7 @@ fn rows(
 #[pyclass(frozen, module = "gaudi_kv._native")]
 #[derive(Debug)]
 pub(crate) struct MlaAttention {
-    device: Emulated,
+    device: AnyDevice,
     shape: MlaShape,
     attention: attention::MlaAttention,
 }
@@ -206,7 +175,7 @@ impl MlaAttention {
         let attention = work(py, operands, |lease| {
             Ok(attention::MlaAttention::new(shape, lease.slice(weight), scales, options.into())?)
         })?;
-        Ok(Self { device: device.emulated, shape, attention })
+        Ok(Self { device: device.device.clone(), shape, attention })
     }
 
     /// Attention of new tokens over expanded keys and values.
@@ -215,7 +184,7 @@ impl MlaAttention {
     fn prefill(
         &self,
         py: Python<'_>,
-        cache: Option<&MlaCache>,
+        cache: Option<&Bound<'_, MlaCache>>,
         q_nope: &Bound<'_, PyAny>,
         q_pe: &Bound<'_, PyAny>,
         kv_c: &Bound<'_, PyAny>,
@@ -228,16 +197,18 @@ impl MlaAttention {
         let kv_c = rows("kv_c", kv_c, tokens, [1, self.shape.kv_lora_rank], &mut operands)?;
         let k_pe = rows("k_pe", k_pe, tokens, [1, self.shape.qk_rope_head_dim], &mut operands)?;
         let out = self.output(batch, out, &mut operands)?;
+        let cache = cache.map(|cache| cache.as_super().get());
         if let Some(cache) = cache {
-            cache.store.claim(py, &mut operands, false)?;
+            cache.claim(py, &mut operands, false)?;
         }
-        let lock = || cache.map(|cache| cache.store.read());
-        compute(py, operands, self.device, self.products(batch), lock, |lease, workspace, device, cache| {
+        let lock = || cache.map(Cache::read);
+        compute(py, operands, &self.device, self.products(batch), lock, |lease, workspace, device, cache| {
+            let cache = cache.as_deref().map(AnyCache::mla).transpose()?;
             let q = (lease.slice(q_nope), lease.slice(q_pe));
             let latents = (lease.slice(kv_c), lease.slice(k_pe));
             out.fill(lease, &mut workspace.results, |out| {
-                let (cache, workspace) = (cache.as_deref(), &mut workspace.mla);
-                Ok(self.attention.prefill_into(device, cache, q, latents, &batch.view(), workspace, out)?)
+                let (batch, workspace) = (batch.view(), &mut workspace.mla);
+                Ok(self.attention.prefill_into(device, cache, q, latents, &batch, workspace, out)?)
             })
         })
     }
@@ -247,7 +218,7 @@ impl MlaAttention {
     fn decode(
         &self,
         py: Python<'_>,
-        cache: &MlaCache,
+        cache: &Bound<'_, MlaCache>,
         q_nope: &Bound<'_, PyAny>,
         q_pe: &Bound<'_, PyAny>,
         batch: &Batch,
@@ -256,20 +227,22 @@ impl MlaAttention {
         let mut operands = Operands::default();
         let (q_nope, q_pe) = self.query(q_nope, q_pe, batch, &mut operands)?;
         let out = self.output(batch, out, &mut operands)?;
-        cache.store.claim(py, &mut operands, false)?;
-        let (geometry, lock) = (cache.store.geometry, || cache.store.read());
-        compute(py, operands, self.device, self.products(batch), lock, |lease, workspace, device, cache| {
-            let prepared = batch.prepared(geometry)?;
+        let cache = cache.as_super().get();
+        cache.claim(py, &mut operands, false)?;
+        let lock = || cache.read();
+        compute(py, operands, &self.device, self.products(batch), lock, |lease, workspace, device, cache| {
+            let prepared = batch.prepared(cache.geometry())?;
             let q = (lease.slice(q_nope), lease.slice(q_pe));
             out.fill(lease, &mut workspace.results, |out| {
-                Ok(self.attention.decode_into(device, cache, q, &prepared, &mut workspace.mla, out)?)
+                let (cache, workspace) = (cache.mla()?, &mut workspace.mla);
+                Ok(self.attention.decode_into(device, cache, q, &prepared, workspace, out)?)
             })
         })
     }
 }
 
 impl MlaAttention {
-    /// Multiplications of a decode, about: a prefill has no more than that of latents and pairs.
+    /// The number of multiplications of a decode, about: a prefill has no more than that of latents and pairs.
     fn products(&self, batch: &Batch) -> usize {
         let MlaShape { num_heads, kv_lora_rank, .. } = self.shape;
         batch.pairs().saturating_mul(num_heads).saturating_mul(kv_lora_rank)

@@ -1,4 +1,4 @@
-//! Scales as Python gives them.
+//! Scales of planes, queries and probabilities, and the options of attention, as Python gives them.
 
 use gaudi_kv::attention::{AttentionOptions, AttentionScales};
 use gaudi_kv::{HeadScales, ScaleFactors};
@@ -11,7 +11,7 @@ pub(crate) enum Multipliers {
     PerHead(Vec<f32>),
 }
 
-/// `quant` and `dequant`.
+/// The multipliers on the way into FP8 and out of it.
 pub(crate) type Scale = (Multipliers, Multipliers);
 
 /// The scale of a plane.
@@ -32,7 +32,7 @@ pub(crate) fn attention_scales(q_scale: Option<Scale>, (quant, dequant): (f32, f
     }
 }
 
-/// What changes the scores, by the names of [`AttentionOptions`].
+/// The options of attention, by the names of [`AttentionOptions`].
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Options {

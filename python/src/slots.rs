@@ -1,4 +1,4 @@
-//! The slot mapping of a write or a read.
+//! The slot mapping of a cache's write or read.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::array::{Array, Element};
 use crate::error::Failure;
 use crate::indices::indices;
-use crate::lease::{Lease, Operands, View};
+use crate::memory_lease::{Lease, Operands, View};
 
 /// What engines write for a row that is padding.
 const PADDING: i64 = -1;
@@ -61,11 +61,11 @@ impl Slots {
     }
 }
 
-/// Slots without padding.
+/// The slots of a mapping that are not padding.
 #[derive(Debug)]
 pub(crate) struct Kept<'a> {
     pub(crate) slots: Cow<'a, [i64]>,
-    /// Which they were; `None` for all.
+    /// Their places in the mapping; `None` for all.
     numbers: Option<Vec<usize>>,
 }
 

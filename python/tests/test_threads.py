@@ -6,6 +6,8 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -16,11 +18,28 @@ from gaudi_kv import AttentionOptions, Batch, Device, MhaAttention, MhaCache, Sc
 ONE = Scale(1.0, 1.0)
 
 
+def size_that_lasts(run: Callable[[int], None]) -> int:
+    """A size with which `run` takes a fifth of a second or more, so that other threads are seen in it."""
+    size, seconds = 64, 0.0
+    while seconds < 0.2 and size < 4096:
+        size *= 2
+        start = time.perf_counter()
+        run(size)
+        seconds = time.perf_counter() - start
+    return size
+
+
 def test_other_threads_run_during_a_call() -> None:
     heads, dim = 4, 64
     attention = MhaAttention(
         Device("gaudi2"), num_heads=heads, num_kv_heads=heads, head_dim=dim, options=AttentionOptions(0.125)
     )
+
+    def prefill(tokens: int) -> None:
+        rows = np.full((tokens, heads, dim), 0x3F80, np.uint16)
+        attention.prefill(rows, rows, rows, Batch([0, tokens], [tokens]))
+
+    size = size_that_lasts(prefill)
     ticks: list[float] = []
     stop = threading.Event()
 
@@ -32,15 +51,9 @@ def test_other_threads_run_during_a_call() -> None:
     watchdog = threading.Thread(target=tick)
     watchdog.start()
     try:
-        # Until a call takes long enough for the other thread to be seen in it.
-        start = end = 0.0
-        for tokens in (128, 256, 512, 1024, 2048, 4096):
-            rows = np.full((tokens, heads, dim), 0x3F80, np.uint16)
-            start = time.perf_counter()
-            attention.prefill(rows, rows, rows, Batch([0, tokens], [tokens]))
-            end = time.perf_counter()
-            if end - start > 0.2:
-                break
+        start = time.perf_counter()
+        prefill(size)
+        end = time.perf_counter()
     finally:
         stop.set()
         watchdog.join()
@@ -52,13 +65,14 @@ def test_other_threads_run_during_a_call() -> None:
 
 def test_threads_that_share_a_cache_wait_for_each_other() -> None:
     # Two caches in the same tensors: each thread stores rows of its own number everywhere and reads them back in one
-    # call each. Rows of one write are never mixed with those of another.
+    # call each. Rows of one write are never mixed with those of another, which a lock in each cache would not ensure,
+    # and every call succeeds, which it would not if one that finds the memory in use were refused.
     key, value = np.zeros((2, 16, 4, 64), np.uint8), np.zeros((2, 16, 4, 64), np.uint8)
     caches = [MhaCache.over(Device("gaudi3"), key, value, k_scale=ONE, v_scale=ONE) for _ in range(2)]
     slots = np.arange(32)
     mixed: list[str] = []
 
-    def run(number: int) -> None:
+    def write_and_read(number: int) -> int:
         word = np.float32(2.0**number).view(np.uint32) >> 16
         rows = np.full((32, 4, 64), word, np.uint16)
         for _ in range(100):
@@ -66,13 +80,48 @@ def test_threads_that_share_a_cache_wait_for_each_other() -> None:
             k, v = caches[(number + 1) % 2].read(slots)
             if len(np.unique(k)) != 1 or len(np.unique(v)) != 1:
                 mixed.append(f"{number}: {np.unique(k)} {np.unique(v)}")
+        return number
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(write_and_read, range(4))) == [0, 1, 2, 3]
     assert not mixed
+
+
+@pytest.mark.parametrize("shared", ["nothing", "what both read", "a tensor of which each has a part"])
+def test_calls_that_do_not_disturb_each_other_run_at_the_same_time(shared: str) -> None:
+    # Small calls begin and end while a long one runs: one lock for all memory would have them wait for it.
+    heads, dim = 4, 64
+    attention = MhaAttention(
+        Device("gaudi2"), num_heads=heads, num_kv_heads=heads, head_dim=dim, options=AttentionOptions(0.125)
+    )
+    memory = np.full((4097, heads, dim), 0x3F80, np.uint16)
+    x, out = np.zeros((1, heads, dim), np.float32), np.empty((1, heads, dim), np.uint8)
+
+    def prefill(tokens: int) -> None:
+        rows = memory[1 : tokens + 1]
+        attention.prefill(rows, rows, rows, Batch([0, tokens], [tokens]))
+
+    def small() -> None:
+        if shared == "nothing":
+            gaudi_kv.quant_fp8(x, 1.0, "gaudi2", out)
+        elif shared == "what both read":
+            gaudi_kv.quant_fp8(memory[1:2], 1.0, "gaudi2", out)
+        else:
+            gaudi_kv.round_bf16(x, memory[:1])
+
+    size = size_that_lasts(prefill)
+    times: list[float] = []
+    with ThreadPoolExecutor(1) as thread:
+        start = time.perf_counter()
+        long = thread.submit(prefill, size)
+        while not long.done():
+            small()
+            times.append(time.perf_counter())
+            time.sleep(0.001)
+        end = time.perf_counter()
+    margin = (end - start) / 10
+    during = [moment for moment in times if start + margin < moment < end - margin]
+    assert len(during) >= 3, (end - start, len(times))
 
 
 def test_large_decodes_end_while_another_thread_writes() -> None:

@@ -1,4 +1,4 @@
-"""What layers of both kinds need."""
+"""Layers of MHA and of MLA alike."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gaudi_kv.vllm.scales import layer_scales
 from gaudi_kv.vllm.settings import CACHE_DTYPES, Settings, is_fp8
 from gaudi_kv.vllm.step import Step, StepBuilder
 
-__all__ = ["GaudiBackend", "GaudiLayer", "as_plane", "first", "in_order", "scales_of"]
+__all__ = ["GaudiBackend", "GaudiLayer", "as_plane", "first", "in_order", "refuse_quantized"]
 
 # What caches take; the first is a Gaudi's. vLLM splits longer blocks into these.
 BLOCK_SIZES = (128, 256, 64, 32, 16)
@@ -53,14 +53,29 @@ class GaudiBackend(AttentionBackend):
 
 
 class GaudiLayer:
-    """What layers of both kinds are made with, and when they are made anew."""
+    """A layer of a served model, of either kind: what it is made with, and when its cache and its attention are made."""
 
-    def _set_up(self, attn_type: str, kv_sharing_target_layer_name: str | None) -> None:
+    def _set_up(
+        self,
+        *,
+        num_heads: int,
+        head_size: int,
+        scale: float,
+        num_kv_heads: int,
+        kv_cache_dtype: str,
+        attn_type: str,
+        kv_sharing_target_layer_name: str | None,
+    ) -> None:
         """Raises `OptionError` where a layer of this kind is not emulated, or a setting has a wrong value."""
         if attn_type != AttentionType.DECODER:
             raise OptionError(f"attention of the type {attn_type} is not emulated; only a decoder's is")
         if kv_sharing_target_layer_name is not None:
             raise OptionError(f"a layer that reads the cache of {kv_sharing_target_layer_name} is not emulated")
+        self.num_heads = num_heads
+        self.head_size = head_size
+        self.scale = float(scale)
+        self.num_kv_heads = num_kv_heads
+        self.kv_cache_dtype = kv_cache_dtype
         self._config = get_current_vllm_config()
         settings = Settings.from_environment()
         self._device = Device(settings.generation, settings.mode)
@@ -68,9 +83,35 @@ class GaudiLayer:
         # The memory that cache and attention were made for.
         self._bound: torch.Tensor | None = None
 
+    def _bind(self, kv_cache: torch.Tensor) -> None:
+        """Makes the cache over vLLM's memory, and the attention, when the layer first has its cache and its weights."""
+        if self._bound is kv_cache:
+            return
+        name = self._layer_name()
+        self._make(name, kv_cache, scales_of(self._config, name, self.kv_cache_dtype))
+        self._bound = kv_cache
+
+    def _make(self, name: str, kv_cache: torch.Tensor, scales: LayerScales) -> None:
+        """Makes the cache and the attention of the layer of that name.
+
+        Raises `ShapeError` where the memory is not of the shape that is expected.
+        """
+        raise NotImplementedError
+
+    def _layer_name(self) -> str:
+        """The name of the layer: the one in vLLM's list that has this implementation."""
+        layers = self._config.compilation_config.static_forward_context
+        return next(name for name, layer in layers.items() if getattr(layer, "impl", None) is self)
+
     def process_weights_after_loading(self, act_dtype: torch.dtype) -> None:
         """Weights were loaded, perhaps others than before: what was made from them is made again at its next use."""
         self._bound = None
+
+
+def refuse_quantized(*scales: torch.Tensor | None) -> None:
+    """Raises `OptionError` where one of the scales of an output is given."""
+    if any(scale is not None for scale in scales):
+        raise OptionError("outputs that are quantized with the attention are not emulated")
 
 
 def in_order(step: Step, run: Callable[..., None], output: torch.Tensor, *operands: torch.Tensor) -> None:

@@ -1,4 +1,4 @@
-"""MHA, GQA and MQA."""
+"""vLLM's attention backend for MHA, GQA and MQA."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from vllm.v1.attention.backend import AttentionImpl, AttentionType
 
 from gaudi_kv._attention import ONE, AttentionOptions, MhaAttention
 from gaudi_kv._caches import MhaCache
-from gaudi_kv._errors import OptionError, ShapeError
-from gaudi_kv.vllm.layer import GaudiBackend, GaudiLayer, as_plane, first, in_order, scales_of
+from gaudi_kv._errors import ShapeError
+from gaudi_kv._scales import LayerScales
+from gaudi_kv.vllm.layer import GaudiBackend, GaudiLayer, as_plane, first, in_order, refuse_quantized
 from gaudi_kv.vllm.step import Step
 
 __all__ = ["GaudiMhaBackend", "GaudiMhaImpl"]
@@ -40,7 +41,7 @@ class GaudiMhaBackend(GaudiBackend):
 
 
 class GaudiMhaImpl(GaudiLayer, AttentionImpl[Step]):
-    """A layer of a served model."""
+    """A layer of a served model with keys and values for each KV head."""
 
     def __init__(
         self,
@@ -56,12 +57,15 @@ class GaudiMhaImpl(GaudiLayer, AttentionImpl[Step]):
         kv_sharing_target_layer_name: str | None = None,
         sinks: torch.Tensor | None = None,
     ) -> None:
-        self._set_up(attn_type, kv_sharing_target_layer_name)
-        self.num_heads = num_heads
-        self.head_size = head_size
-        self.scale = float(scale)
-        self.num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
-        self.kv_cache_dtype = kv_cache_dtype
+        self._set_up(
+            num_heads=num_heads,
+            head_size=head_size,
+            scale=scale,
+            num_kv_heads=num_heads if num_kv_heads is None else num_kv_heads,
+            kv_cache_dtype=kv_cache_dtype,
+            attn_type=attn_type,
+            kv_sharing_target_layer_name=kv_sharing_target_layer_name,
+        )
         self.alibi_slopes = alibi_slopes
         self.sliding_window = sliding_window
         self.logits_soft_cap = logits_soft_cap or None
@@ -69,22 +73,19 @@ class GaudiMhaImpl(GaudiLayer, AttentionImpl[Step]):
         self._cache: MhaCache
         self._attention: MhaAttention
 
-    def _bind(self, layer: Any, kv_cache: torch.Tensor) -> None:
-        """Makes the cache over vLLM's memory, and the attention, when the layer first has its cache and its weights.
+    def _make(self, name: str, kv_cache: torch.Tensor, scales: LayerScales) -> None:
+        """Makes the cache and the attention of the layer of that name.
 
         vLLM's view is `[blocks, heads, block size, key and value]`. Nothing but this layer reads the memory, and it has
         a plane of keys in the first half, a plane of values in the second, each contiguous.
         """
-        if self._bound is kv_cache:
-            return
         blocks, heads, block_size, both = kv_cache.shape
         if both != 2 * self.head_size or heads != self.num_kv_heads:
             shape = tuple(kv_cache.shape)
-            raise ShapeError(f"{layer.layer_name}: the cache is {shape}; values must be as wide as keys")
+            raise ShapeError(f"{name}: the cache is {shape}; values must be as wide as keys")
         if not kv_cache.transpose(1, 2).is_contiguous():
-            raise ShapeError(f"{layer.layer_name}: the blocks of the cache are not in one piece")
+            raise ShapeError(f"{name}: the blocks of the cache are not in one piece")
         memory = kv_cache.transpose(1, 2).view(2, blocks, block_size, heads, self.head_size)
-        scales = scales_of(self._config, layer.layer_name, self.kv_cache_dtype)
         key, value = as_plane(memory[0]), as_plane(memory[1])
         self._cache = MhaCache.over(self._device, key, value, k_scale=scales.k, v_scale=scales.v)
         options = AttentionOptions(
@@ -104,7 +105,6 @@ class GaudiMhaImpl(GaudiLayer, AttentionImpl[Step]):
             q_scale=scales.q,
             prob_scale=scales.prob or ONE,
         )
-        self._bound = kv_cache
 
     def forward(
         self,
@@ -124,9 +124,8 @@ class GaudiMhaImpl(GaudiLayer, AttentionImpl[Step]):
         """
         if attn_metadata is None:
             return output.fill_(0)
-        if output_scale is not None or output_block_scale is not None:
-            raise OptionError("outputs that are quantized with the attention are not emulated")
-        self._bind(layer, kv_cache)
+        refuse_quantized(output_scale, output_block_scale)
+        self._bind(kv_cache)
         slots = attn_metadata.slot_mapping
         stored = len(slots)
         self._cache.write(first(key, stored), first(value, stored), slots)

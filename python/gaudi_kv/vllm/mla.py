@@ -1,4 +1,4 @@
-"""MLA."""
+"""vLLM's attention backend for MLA."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from vllm.v1.attention.backend import MLAAttentionImpl
 from gaudi_kv._attention import ONE, AttentionOptions, MlaAttention
 from gaudi_kv._caches import MlaCache
 from gaudi_kv._errors import OptionError, ShapeError
-from gaudi_kv.vllm.layer import GaudiBackend, GaudiLayer, as_plane, first, in_order, scales_of
+from gaudi_kv._scales import LayerScales
+from gaudi_kv.vllm.layer import GaudiBackend, GaudiLayer, as_plane, first, in_order, refuse_quantized
 from gaudi_kv.vllm.step import Step
 
 __all__ = ["GaudiMlaBackend", "GaudiMlaImpl"]
@@ -30,7 +31,7 @@ class GaudiMlaBackend(GaudiBackend):
 
 
 class GaudiMlaImpl(GaudiLayer, MLAAttentionImpl[Step]):
-    """A layer of a served model."""
+    """A layer of a served model with one latent for keys and values."""
 
     supports_pcp = False
     supports_dense_mha_prefill = True
@@ -58,14 +59,17 @@ class GaudiMlaImpl(GaudiLayer, MLAAttentionImpl[Step]):
         indexer: object | None = None,
         q_pad_num_heads: int | None = None,
     ) -> None:
-        self._set_up(attn_type, kv_sharing_target_layer_name)
+        self._set_up(
+            num_heads=num_heads,
+            head_size=head_size,
+            scale=scale,
+            num_kv_heads=num_kv_heads,
+            kv_cache_dtype=kv_cache_dtype,
+            attn_type=attn_type,
+            kv_sharing_target_layer_name=kv_sharing_target_layer_name,
+        )
         if indexer is not None:
             raise OptionError("sparse MLA is not emulated")
-        self.num_heads = num_heads
-        self.head_size = head_size
-        self.scale = float(scale)
-        self.num_kv_heads = num_kv_heads
-        self.kv_cache_dtype = kv_cache_dtype
         self.kv_lora_rank = kv_lora_rank
         self.qk_nope_head_dim = qk_nope_head_dim
         self.qk_rope_head_dim = qk_rope_head_dim
@@ -81,19 +85,10 @@ class GaudiMlaImpl(GaudiLayer, MLAAttentionImpl[Step]):
         self._cache: MlaCache
         self._attention: MlaAttention
 
-    def _layer_name(self) -> str:
-        """The name of the layer, which vLLM does not tell: the one in its list that has this implementation."""
-        layers = self._config.compilation_config.static_forward_context
-        return next(name for name, layer in layers.items() if getattr(layer, "impl", None) is self)
-
-    def _bind(self, kv_cache: torch.Tensor) -> None:
-        """Makes the cache over vLLM's memory, and the attention, when the layer first has its cache and its weights."""
-        if self._bound is kv_cache:
-            return
-        name = self._layer_name()
+    def _make(self, name: str, kv_cache: torch.Tensor, scales: LayerScales) -> None:
+        """Makes the cache and the attention of the layer of that name."""
         if not kv_cache.is_contiguous():
             raise ShapeError(f"{name}: the blocks of the cache are not in one piece")
-        scales = scales_of(self._config, name, self.kv_cache_dtype)
         self._cache = MlaCache.over(
             self._device, as_plane(kv_cache), kv_lora_rank=self.kv_lora_rank, k_scale=scales.k
         )
@@ -110,7 +105,6 @@ class GaudiMlaImpl(GaudiLayer, MLAAttentionImpl[Step]):
             q_scale=scales.q,
             prob_scale=scales.prob or ONE,
         )
-        self._bound = kv_cache
 
     def do_kv_cache_update(
         self,
@@ -141,8 +135,7 @@ class GaudiMlaImpl(GaudiLayer, MLAAttentionImpl[Step]):
         output_scale: torch.Tensor | None = None,
     ) -> None:
         """Attention of all rows of a step, decodes and prefills, into `output`."""
-        if output_scale is not None:
-            raise OptionError("outputs that are quantized with the attention are not emulated")
+        refuse_quantized(output_scale)
         in_order(attn_metadata, self._attend, output, q, kv_c_normed, k_pe)
 
     def _attend(

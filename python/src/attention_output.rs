@@ -1,13 +1,13 @@
-//! Where results go: float32, or bfloat16, which holds the values of every attention output.
+//! Outputs of attention in arrays of float32, or of bfloat16, which holds the values of every output.
 
 use gaudi_kv::fp8::bf16_from_f32_slice;
 use half::bf16;
 
 use crate::array::{Array, Element};
 use crate::error::Failure;
-use crate::lease::{Lease, Operands, ViewMut};
+use crate::memory_lease::{Lease, Operands, ViewMut};
 
-/// An output of either type.
+/// An array for the output of attention, of either type.
 #[derive(Debug)]
 pub(crate) enum Output {
     F32(ViewMut<f32>),
@@ -15,6 +15,8 @@ pub(crate) enum Output {
 }
 
 impl Output {
+    /// Adds an array to the operands, to be written.
+    ///
     /// # Errors
     /// The array is of another type, or read-only.
     pub(crate) fn of(array: &Array, operands: &mut Operands) -> Result<Self, Failure> {

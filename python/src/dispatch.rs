@@ -1,15 +1,16 @@
-//! How a call does its work.
+//! The work of a call: without the interpreter's lock, on the thread that calls or on the pool of the process.
 
 use std::cell::RefCell;
 
 use gaudi_kv::attention::MlaWorkspace;
-use gaudi_kv::device::emulated::{Emulated, Mode};
+use gaudi_kv::device::emulated::Mode;
+use gaudi_kv::device::{AnyDevice, Backend, Device as _};
 use gaudi_kv::process_pool;
 use half::bf16;
 use pyo3::prelude::*;
 
 use crate::error::Failure;
-use crate::lease::{Lease, Operands};
+use crate::memory_lease::{Lease, Operands};
 
 /// Memory that the calls of a thread use one after the other.
 #[derive(Debug, Default)]
@@ -51,31 +52,35 @@ pub(crate) fn work<T: Send>(
     Ok(py.detach(|| work(&operands.lease()?))?)
 }
 
-/// The same on the device's threads: the pool of the process, or where nothing is gained by it the thread that calls.
-/// `products` is how many multiplications there are.
+/// Works as [`work`] does, on the pool of the process where that gains anything. `products` is how many multiplications
+/// there are.
 ///
 /// `lock` locks what the work needs, on the thread that calls: a thread of the pool that waits takes on another call
 /// meanwhile, whose lock would wait for a writer that waits for the first.
 pub(crate) fn compute<G: Sync>(
     py: Python<'_>,
     operands: Operands,
-    device: Emulated,
+    device: &AnyDevice,
     products: usize,
     lock: impl FnOnce() -> G + Send,
-    work: impl FnOnce(&Lease, &mut Workspace, &Emulated, &G) -> Result<(), Failure> + Send,
+    work: impl FnOnce(&Lease, &mut Workspace, &AnyDevice, &G) -> Result<(), Failure> + Send,
 ) -> PyResult<()> {
     let result = py.detach(|| {
         let lease = operands.lease()?;
         let pool = process_pool()?;
         let locked = lock();
         WORKSPACE.with_borrow_mut(|workspace| {
-            // The matrix engine of the exact mode is the pool's.
-            let on_caller =
-                device.mode() == Mode::Fast && (products <= SMALL || pool.current_num_threads() == 1);
+            let on_caller = match device.backend() {
+                // The matrix engine of the exact mode is the pool's.
+                Backend::Emulated(Mode::Exact) => false,
+                Backend::Emulated(Mode::Fast) => products <= SMALL || pool.current_num_threads() == 1,
+                // It has threads of its own, and none of the pool should wait for them.
+                Backend::Hpu => true,
+            };
             let result = if on_caller {
                 work(&lease, workspace, &device.on_calling_thread(), &locked)
             } else {
-                pool.install(|| work(&lease, workspace, &device, &locked))
+                pool.install(|| work(&lease, workspace, device, &locked))
             };
             workspace.trim();
             result

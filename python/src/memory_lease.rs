@@ -8,32 +8,52 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::array::{Array, Plain};
 use crate::error::Failure;
 
-#[derive(Debug, Clone, PartialEq)]
+/// Bytes that a call uses.
+#[derive(Debug, PartialEq)]
 struct Claim {
     what: &'static str,
     bytes: Range<usize>,
     is_write: bool,
-    /// A child process starts with the claims of its parent's threads, which it has not.
-    process: u32,
 }
 
 impl Claim {
     fn conflicts(&self, other: &Self) -> bool {
         let overlaps = self.bytes.start < other.bytes.end && other.bytes.start < self.bytes.end;
-        overlaps && (self.is_write || other.is_write) && self.process == other.process
+        overlaps && (self.is_write || other.is_write)
     }
 }
 
-static HELD: Mutex<Vec<Claim>> = Mutex::new(Vec::new());
+/// What the calls of this process hold: few calls at a time, with a handful of claims each.
+#[derive(Debug)]
+struct Held {
+    process: u32,
+    leases: Vec<Arc<[Claim]>>,
+    /// Calls that wait for one of them to end.
+    waiting: usize,
+}
+
+impl Held {
+    fn conflicts(&self, claims: &[Claim]) -> bool {
+        self.leases.iter().flat_map(|lease| lease.iter()).any(|held| claims.iter().any(|c| c.conflicts(held)))
+    }
+}
+
+static HELD: Mutex<Held> = Mutex::new(Held { process: 0, leases: Vec::new(), waiting: 0 });
 static FREED: Condvar = Condvar::new();
 
-fn held() -> MutexGuard<'static, Vec<Claim>> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+fn held() -> MutexGuard<'static, Held> {
+    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if held.process != process {
+        // A forked child starts with the leases of its parent's threads, which it has not.
+        *held = Held { process, leases: Vec::new(), waiting: 0 };
+    }
+    held
 }
 
 /// An array to read.
@@ -76,7 +96,7 @@ pub(crate) struct Operands {
 }
 
 impl Operands {
-    /// An array that is read.
+    /// Adds an array that is read.
     ///
     /// # Errors
     /// Its elements are of another type.
@@ -86,7 +106,7 @@ impl Operands {
         Ok(View { address: array.address, len: array.len(), element: PhantomData })
     }
 
-    /// An array that is read and whose rows may be apart. What lies between them is claimed too.
+    /// Adds an array that is read and whose rows may be apart. What lies between them is claimed too.
     ///
     /// # Errors
     /// Its elements are of another type.
@@ -98,7 +118,7 @@ impl Operands {
         Ok(RowsView { all, row, stride })
     }
 
-    /// An array that is written.
+    /// Adds an array that is written.
     ///
     /// # Errors
     /// Its elements are of another type, or it is read-only.
@@ -111,14 +131,16 @@ impl Operands {
         Ok(ViewMut(View { address: array.address, len: array.len(), element: PhantomData }))
     }
 
-    /// Memory that is used otherwise, such as a cache's.
+    /// Adds the memory of an array without a view of it, such as a cache plane's.
     pub(crate) fn claim(&mut self, array: &Array, is_write: bool) {
         let bytes = array.address..array.address + array.span() * array.element.bytes();
         if !bytes.is_empty() {
-            self.claims.push(Claim { what: array.what, bytes, is_write, process: std::process::id() });
+            self.claims.push(Claim { what: array.what, bytes, is_write });
         }
     }
 
+    /// Checks that no array which this call writes overlaps another.
+    ///
     /// # Errors
     /// Arrays of this call overlap and one of them is written.
     pub(crate) fn check_overlap(&self) -> Result<(), Failure> {
@@ -137,22 +159,23 @@ impl Operands {
     /// Arrays of this call overlap and one of them is written.
     pub(crate) fn lease(self) -> Result<Lease, Failure> {
         self.check_overlap()?;
-        let is_in_use =
-            |held: &[Claim]| held.iter().any(|held| self.claims.iter().any(|c| c.conflicts(held)));
+        let claims: Arc<[Claim]> = self.claims.into();
         let mut held = held();
-        while is_in_use(&held) {
+        while held.conflicts(&claims) {
+            held.waiting += 1;
             held = FREED.wait(held).unwrap_or_else(PoisonError::into_inner);
+            held.waiting -= 1;
         }
-        held.extend_from_slice(&self.claims);
+        held.leases.push(Arc::clone(&claims));
         drop(held);
-        Ok(Lease { claims: self.claims })
+        Ok(Lease { claims })
     }
 }
 
 /// Memory that this call may use until the lease ends.
 #[derive(Debug)]
 pub(crate) struct Lease {
-    claims: Vec<Claim>,
+    claims: Arc<[Claim]>,
 }
 
 impl Lease {
@@ -190,11 +213,9 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         let mut held = held();
-        for claim in &self.claims {
-            if let Some(at) = held.iter().position(|held| held == claim) {
-                held.swap_remove(at);
-            }
+        held.leases.retain(|lease| !Arc::ptr_eq(lease, &self.claims));
+        if held.waiting > 0 {
+            FREED.notify_all();
         }
-        FREED.notify_all();
     }
 }

@@ -3,21 +3,23 @@
 
 use gaudi_kv::cache::CacheError;
 use gaudi_kv::device::emulated::EmulatedPlane;
-use gaudi_kv::device::{PlaneLayout, StorageDtype};
+use gaudi_kv::device::{AnyPlane, PlaneLayout, StorageDtype};
 use pyo3::prelude::*;
 
 use crate::array::{Array, Element};
 use crate::error::Failure;
-use crate::lease::Operands;
+use crate::memory_lease::Operands;
 
-/// A tensor that a plane lies in.
+/// A tensor of an engine that a cache plane lies in.
 #[derive(Debug)]
-pub(crate) struct LentTensor {
+pub(crate) struct TensorPlane {
     object: Py<PyAny>,
     array: Array,
 }
 
-impl LentTensor {
+impl TensorPlane {
+    /// Resolves a tensor.
+    ///
     /// # Errors
     /// It is no array that can hold a plane.
     pub(crate) fn of(what: &'static str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -28,17 +30,17 @@ impl LentTensor {
         Ok(Self { array, object: object.clone().unbind() })
     }
 
-    /// Which operand it was.
+    /// The name of the operand that the tensor was.
     pub(crate) fn what(&self) -> &'static str {
         self.array.what
     }
 
-    /// Its shape.
+    /// The tensor's shape.
     pub(crate) fn shape(&self) -> &[usize] {
         &self.array.shape
     }
 
-    /// How a plane in it is stored.
+    /// The storage type of a plane in the tensor.
     ///
     /// # Errors
     /// No plane is stored so.
@@ -55,16 +57,19 @@ impl LentTensor {
         }
     }
 
-    /// A plane in its memory. To be used only while a lease has what [`claim`](Self::claim) asks for.
-    pub(crate) fn plane(&self, layout: &PlaneLayout) -> Result<EmulatedPlane, CacheError> {
+    /// A plane in its memory, for an emulated device. To be used only while a lease has what [`claim`](Self::claim) asks for.
+    ///
+    /// # Errors
+    /// The layout is not that of the tensor.
+    pub(crate) fn plane(&self, layout: &PlaneLayout) -> Result<AnyPlane, CacheError> {
         let (address, bytes) = (self.array.address as *mut u8, self.array.len() * self.array.element.bytes());
         // SAFETY: `Array` found as many contiguous bytes there. The cache holds the tensor, and before every use
-        // `LentTensor::claim` finds that it still has this memory; the lease of that call keeps writes of other calls away,
-        // where it changes the cache every other use, and the cache's lock does so for this plane.
-        Ok(unsafe { EmulatedPlane::from_raw(*layout, address, bytes) }?)
+        // `TensorPlane::claim` finds that it still has this memory; the lease of that call keeps writes of other calls
+        // away, where it changes the cache every other use, and the cache's lock does so for this plane.
+        Ok(unsafe { EmulatedPlane::from_raw(*layout, address, bytes) }?.into())
     }
 
-    /// Claims its memory for a call.
+    /// Claims the tensor's memory for a call.
     ///
     /// # Errors
     /// The tensor has other memory or another shape than when the cache was made.

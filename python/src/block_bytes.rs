@@ -1,4 +1,4 @@
-//! Blocks on their way out of a cache and into one.
+//! Blocks of caches as the bytes that Python keeps or sends.
 
 use gaudi_kv::Generation;
 use gaudi_kv::cache::{BlockImage, PlaneImage};
@@ -14,13 +14,13 @@ use crate::geometry::storage_dtype;
 /// A plane of a block: storage type, tokens, heads, elements of a head, and the stored bytes.
 type Plane<B> = (String, usize, usize, usize, B);
 
-/// A block that leaves: generation, fingerprint and planes.
+/// A block for Python: generation, fingerprint and planes.
 pub(crate) type Exported<'py> = (&'static str, u64, Vec<Plane<Bound<'py, PyBytes>>>);
 
-/// A block that comes, with the same parts.
+/// A block from Python: generation, fingerprint and planes.
 pub(crate) type Image = (String, u64, Vec<Plane<PyBackedBytes>>);
 
-/// A block for Python.
+/// Turns a block of the library into what Python gets.
 pub(crate) fn exported(py: Python<'_>, image: BlockImage) -> Exported<'_> {
     let plane = |plane: PlaneImage| {
         let bytes = PyBytes::new(py, &plane.bytes);
@@ -29,7 +29,7 @@ pub(crate) fn exported(py: Python<'_>, image: BlockImage) -> Exported<'_> {
     (image.generation.name(), image.fingerprint, image.planes.into_iter().map(plane).collect())
 }
 
-/// A block that Python brings. Its bytes are Python's, and stay.
+/// A block from Python, checked. Its bytes stay in Python's memory.
 #[derive(Debug)]
 pub(crate) struct Imported {
     generation: Generation,
@@ -38,6 +38,8 @@ pub(crate) struct Imported {
 }
 
 impl Imported {
+    /// Reads the names in a block from Python.
+    ///
     /// # Errors
     /// A generation or a storage type is not known.
     pub(crate) fn of((generation_name, fingerprint, planes): Image) -> Result<Self, Failure> {

@@ -1,4 +1,4 @@
-//! Names of KV scales.
+//! The parameters of vLLM that a checkpoint's KV scales belong to.
 
 use gaudi_kv::checkpoint::{NameClass, classify};
 use pyo3::prelude::*;
