@@ -8,6 +8,9 @@ vllm := justfile_directory() / "target/vllm/bin"
 # The emulated library, as `just test` builds it.
 emulator := justfile_directory() / "target/debug/deps/libSynapse.so"
 
+# The triple of this machine.
+host := arch() + "-unknown-linux-gnu"
+
 # These recipes.
 help:
     @just --list --unsorted
@@ -62,7 +65,22 @@ sanitizers:
 # The long runs: every float32, 100,000 damaged folders.
 long:
     cargo test --release -p gaudi-numerics -- --ignored every
-    cargo test --release --test hostile -- --ignored
+    cargo test --release --test models -- --ignored hostile
+
+# Builds the fuzz targets. Stable Rust can do it: the coverage is a pass of LLVM's, and no sanitizer is linked in.
+fuzz-build:
+    cd fuzz && RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+        -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table" \
+        cargo build --release --target {{host}}
+
+# Fuzzes a reader for some seconds: header, config, measurements or recipe.
+fuzz NAME SECONDS="60": fuzz-build
+    mkdir -p fuzz/corpus/{{NAME}}
+    cd fuzz && target/{{host}}/release/{{NAME}} -max_total_time={{SECONDS}} -timeout=10 corpus/{{NAME}}
+
+# Fuzzes each reader for ten minutes.
+fuzz-all:
+    for name in header config measurements recipe; do just fuzz $name 600; done
 
 # Compiles everything; for other versions of Rust.
 check:

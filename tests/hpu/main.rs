@@ -20,7 +20,7 @@ mod latents;
 #[path = "../caches/model.rs"]
 mod model;
 #[cfg(feature = "cli")]
-#[path = "../models/mod.rs"]
+#[path = "../models/names.rs"]
 mod models;
 #[allow(dead_code, reason = "shared with another test")]
 #[path = "../caches/numbers.rs"]

@@ -2,7 +2,7 @@
 """Calibrates the captured activations in tests/data by brute force, from the definitions in docs/calibrate.md.
 
 Nothing but the standard library. FP8 is a sorted list of values and a search for the nearest one; every bfloat16
-multiplier of seven octaves is tried for the least squared error. Writes tests/calibrate/expected.json. Takes minutes.
+multiplier of seven octaves is tried for the least squared error. Writes tests/models/calibrate/expected.json. Takes minutes.
 
     python3 tests/oracle/calibrate_expected.py
 """
@@ -144,7 +144,7 @@ def main():
                     for head in range(heads):
                         own = [x for i, x in enumerate(values) if i // dim % heads == head]
                         expected[f"{model} {device} {layer} {role} {head}"] = calibrate(largest, own)
-    target = ROOT / "calibrate" / "expected.json"
+    target = ROOT / "models" / "calibrate" / "expected.json"
     target.write_text(json.dumps(expected, indent=1) + "\n")
 
 
