@@ -9,6 +9,7 @@ mod checker;
 mod error;
 mod errors;
 mod layer;
+mod model_json;
 mod one_part;
 mod reference;
 pub(crate) mod shape;
@@ -21,6 +22,7 @@ mod weights;
 
 pub use error::CheckError;
 pub use errors::Errors;
+pub use model_json::ModelJson;
 pub use stored::{CodeCounts, StoredCache, StoredPart};
 pub use variant::{Variant, Variants};
 pub use verdict::{Concern, Verdict};

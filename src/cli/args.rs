@@ -1,15 +1,19 @@
 //! The arguments of every command.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use gaudi_kv::Generation;
 use gaudi_kv::checkpoint::TensorParallel;
 use gaudi_kv::device::DeviceChoice;
 use gaudi_kv::device::emulated::Mode;
-use gaudi_kv::scales::{CacheDtypeRequest, MlaScale, Options, QMissing, SkipLayer};
+use gaudi_kv::scales::{
+    CacheDtypeRequest, MlaScale, OptionError, Options, QMissing, SkipLayer, requested_scale_adjustment,
+};
 
-use super::calibrate::CalibrateArguments;
+use super::calibrate_args::CalibrateArguments;
 use super::convert_args::ConvertArguments;
 
 /// FP8 KV caches for Intel Gaudi.
@@ -129,16 +133,16 @@ pub(super) struct InspectOptions {
     #[arg(long, value_name = "gaudi2|gaudi3|hpu|hpu:MODULE")]
     pub(super) device: Option<DeviceChoice>,
     /// The type of the KV cache; auto follows what the checkpoint's config declares
-    #[arg(long, value_enum, default_value_t = CacheDtype::Auto)]
-    kv_cache_dtype: CacheDtype,
+    #[arg(long, value_parser = cache_dtypes(), default_value_t = CacheDtypeRequest::Auto)]
+    kv_cache_dtype: CacheDtypeRequest,
     /// Which scale the one latent of an MLA layer takes
-    #[arg(long, value_enum, default_value_t = Mla::KOnly)]
-    mla_scale: Mla,
+    #[arg(long, value_parser = mla_scales(), default_value_t = MlaScale::KOnly)]
+    mla_scale: MlaScale,
     /// What a query without a scale is quantized with: its own amax, or 1.0
-    #[arg(long, value_enum, default_value_t = Missing::Dynamic)]
-    q_missing: Missing,
+    #[arg(long, value_parser = missing_queries(), default_value_t = QMissing::Dynamic)]
+    q_missing: QMissing,
     /// Layers whose cache stays bf16: numbers, or sliding_window
-    #[arg(long, value_name = "N,..|sliding_window", value_delimiter = ',', value_parser = parse_skip_layer)]
+    #[arg(long, value_name = "N,..|sliding_window", value_delimiter = ',')]
     kv_cache_dtype_skip_layers: Vec<SkipLayer>,
     /// Number of tensor-parallel ranks that per-head scales are sliced for
     #[arg(long, value_name = "SIZE", requires = "rank", value_parser = clap::value_parser!(u32).range(1..))]
@@ -154,79 +158,42 @@ pub(super) struct InspectOptions {
     pub(super) strict: bool,
 }
 
-/// A device that something is made for.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum Target {
-    Gaudi2,
-    Gaudi3,
+/// Reads one of `values` as the library does.
+fn named<T>(values: impl Into<PossibleValuesParser>) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = OptionError> + Clone + Send + Sync + 'static,
+{
+    values.into().try_map(|name| name.parse())
 }
 
-impl From<Target> for Generation {
-    fn from(target: Target) -> Self {
-        match target {
-            Target::Gaudi2 => Self::Gaudi2,
-            Target::Gaudi3 => Self::Gaudi3,
-        }
-    }
+fn cache_dtypes() -> impl TypedValueParser<Value = CacheDtypeRequest> {
+    let (bf16, fp8) = (PossibleValue::new("bf16"), PossibleValue::new("fp8"));
+    named([PossibleValue::new("auto"), bf16.alias("bfloat16"), fp8.aliases(["fp8_e4m3", "fp8_inc"])])
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum CacheDtype {
-    Auto,
-    #[value(alias = "bfloat16")]
-    Bf16,
-    #[value(aliases = ["fp8_e4m3", "fp8_inc"])]
-    Fp8,
+fn mla_scales() -> impl TypedValueParser<Value = MlaScale> {
+    let (k_only, max_kv) = (PossibleValue::new("k-only"), PossibleValue::new("max-kv"));
+    named([k_only.help("k_scale"), max_kv.help("The larger of k_scale and v_scale")])
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Mla {
-    /// k_scale
-    KOnly,
-    /// The larger of k_scale and v_scale
-    MaxKv,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Missing {
-    Dynamic,
-    One,
-}
-
-fn parse_skip_layer(text: &str) -> Result<SkipLayer, String> {
-    match text {
-        "sliding_window" => Ok(SkipLayer::SlidingWindow),
-        number => number
-            .parse()
-            .map(SkipLayer::Index)
-            .map_err(|_| "neither a layer number nor sliding_window".to_owned()),
-    }
+fn missing_queries() -> impl TypedValueParser<Value = QMissing> {
+    named(["dynamic", "one"])
 }
 
 impl InspectOptions {
-    /// The library's options, for a device. `scale_adjustment` is the environment's wish.
-    pub(super) fn resolve(&self, device: Generation, scale_adjustment: Option<bool>) -> Options {
+    /// The library's options, for a device, with what the environment asks for.
+    pub(super) fn resolve(&self, device: Generation) -> Options {
         Options {
             device,
-            kv_cache_dtype: match self.kv_cache_dtype {
-                CacheDtype::Auto => CacheDtypeRequest::Auto,
-                CacheDtype::Bf16 => CacheDtypeRequest::Bf16,
-                CacheDtype::Fp8 => CacheDtypeRequest::Fp8,
-            },
-            mla_scale: match self.mla_scale {
-                Mla::KOnly => MlaScale::KOnly,
-                Mla::MaxKv => MlaScale::MaxKv,
-            },
-            q_missing: match self.q_missing {
-                Missing::Dynamic => QMissing::Dynamic,
-                Missing::One => QMissing::One,
-            },
+            kv_cache_dtype: self.kv_cache_dtype,
+            mla_scale: self.mla_scale,
+            q_missing: self.q_missing,
             tensor_parallel: self
                 .tp
                 .zip(self.rank)
                 .map(|(size, rank)| TensorParallel { size: size as usize, rank: rank as usize }),
             skip_layers: self.kv_cache_dtype_skip_layers.clone(),
-            scale_adjustment,
+            scale_adjustment: requested_scale_adjustment(),
             verify_weights: self.verify_weights,
             strict: self.strict,
         }

@@ -2,26 +2,17 @@
 
 use std::path::Path;
 
-use gaudi_kv::check::{Check, LayerOutputs, check};
+use gaudi_kv::check::{LayerOutputs, ModelJson, check};
 use gaudi_kv::checkpoint::ModelFolder;
 use gaudi_kv::device::emulated::Mode;
-use gaudi_kv::scales::Inspection;
 use safetensors::tensor::{Dtype, TensorView};
-use serde::Serialize;
 
 use super::args::CheckArguments;
-use super::inspect::{inspect_with_bar, options, to_json};
+use super::inspect::{inspect_with_bar, options};
+use super::outcome::{CommandError, Outcome};
+use super::output::{to_json, write_result};
 use super::progress::layer_bar;
-use super::{CommandError, Outcome, check_table, report, write_result};
-
-/// The inspection's own object with one more key.
-#[derive(Serialize)]
-struct Checked<'a> {
-    #[serde(flatten)]
-    inspection: &'a Inspection,
-    backend: &'static str,
-    check: &'a Check,
-}
+use super::{check_table, report};
 
 /// Inspects a model, runs its caches, and prints how far attention is from float64.
 pub(super) fn run(arguments: &CheckArguments, is_quiet: bool) -> Result<Outcome, CommandError> {
@@ -43,11 +34,8 @@ pub(super) fn run(arguments: &CheckArguments, is_quiet: bool) -> Result<Outcome,
         write_outputs(path, &outputs)?;
     }
     if arguments.inspect.json {
-        write_result(&to_json(&Checked {
-            inspection: &inspection,
-            backend: chosen.device.backend_name(),
-            check: &checked,
-        })?)?;
+        let report = ModelJson::new(&inspection, chosen.device.backend_name()).with_check(&checked);
+        write_result(&to_json(&report)?)?;
     } else {
         write_result(&check_table::render(&inspection, &checked))?;
     }

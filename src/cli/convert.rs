@@ -7,9 +7,10 @@ use gaudi_kv::convert::{Conversion, Event, Outcome as Done, convert};
 use indicatif::HumanBytes;
 
 use super::convert_args::ConvertArguments;
-use super::inspect::to_json;
+use super::outcome::{CommandError, Outcome};
+use super::output::{print_error, to_json, write_result};
 use super::progress::byte_bar;
-use super::{CommandError, Outcome, print_error, style, write_result};
+use super::style;
 
 /// Converts a model and says what changed.
 pub(super) fn run(arguments: &ConvertArguments, is_quiet: bool) -> Result<Outcome, CommandError> {

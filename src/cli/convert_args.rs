@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use gaudi_kv::convert::{ConvertOptions, Factor, Part};
 
-use super::args::Target;
+use super::target::Target;
 
 #[derive(Debug, Args)]
 pub(super) struct ConvertArguments {

@@ -3,7 +3,7 @@
 use gaudi_kv::Generation;
 use gaudi_kv::device::DeviceChoice;
 
-use super::CommandError;
+use super::outcome::CommandError;
 
 /// A device that was chosen, by the user or by what the machine has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

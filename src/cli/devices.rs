@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::args::DevicesArguments;
 use super::display::counted;
-use super::inspect::to_json;
-use super::{CommandError, Outcome, write_result};
+use super::outcome::{CommandError, Outcome};
+use super::output::{to_json, write_result};
 
 /// What is there.
 #[derive(Debug, Serialize)]

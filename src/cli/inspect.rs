@@ -1,25 +1,17 @@
 //! `gaudi-kv inspect`.
 
+use gaudi_kv::check::ModelJson;
 use gaudi_kv::checkpoint::ModelFolder;
 use gaudi_kv::device::installed_generation;
-use gaudi_kv::scales::{
-    Inspection, Options, SCALE_ADJUSTMENT_ENV, fp8_weight_bytes, inspect, parse_scale_adjustment,
-};
-use serde::Serialize;
+use gaudi_kv::scales::{Inspection, Options, fp8_weight_bytes, inspect};
 use tracing::info;
 
 use super::args::{InspectArguments, InspectOptions};
 use super::device::Chosen;
+use super::outcome::{CommandError, Outcome};
+use super::output::{to_json, write_result};
 use super::progress::byte_bar;
-use super::{CommandError, Outcome, report, table, write_result};
-
-/// The library's object, and what the device would be computed by.
-#[derive(Serialize)]
-struct Inspected<'a> {
-    #[serde(flatten)]
-    inspection: &'a Inspection,
-    backend: &'static str,
-}
+use super::{report, table};
 
 /// Inspects a model and prints what was found.
 pub(super) fn run(arguments: &InspectArguments, is_quiet: bool) -> Result<Outcome, CommandError> {
@@ -27,10 +19,7 @@ pub(super) fn run(arguments: &InspectArguments, is_quiet: bool) -> Result<Outcom
     let folder = ModelFolder::open(&arguments.model)?;
     let inspection = inspect_with_bar(&folder, &options, is_quiet)?;
     if arguments.json {
-        write_result(&to_json(&Inspected {
-            inspection: &inspection,
-            backend: chosen.device.backend_name(),
-        })?)?;
+        write_result(&to_json(&ModelJson::new(&inspection, chosen.device.backend_name()))?)?;
     } else {
         write_result(&table::render(&inspection))?;
     }
@@ -59,14 +48,5 @@ pub(super) fn inspect_with_bar(
 /// The options, with the machine's device and the environment taken in. A device that nobody chose is said.
 pub(super) fn options(arguments: &InspectOptions, is_quiet: bool) -> Result<(Options, Chosen), CommandError> {
     let chosen = Chosen::new(arguments.device, installed_generation(), is_quiet)?;
-    let wish =
-        std::env::var_os(SCALE_ADJUSTMENT_ENV).map(|value| parse_scale_adjustment(&value.to_string_lossy()));
-    Ok((arguments.resolve(chosen.generation, wish), chosen))
-}
-
-/// One object, indented.
-pub(super) fn to_json(value: &impl Serialize) -> Result<String, CommandError> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|e| CommandError::Write { what: "JSON".to_owned(), source: e.into() })?;
-    Ok(text + "\n")
+    Ok((arguments.resolve(chosen.generation), chosen))
 }

@@ -5,8 +5,8 @@ use gaudi_kv::device::{Device, DeviceError};
 use serde::Serialize;
 
 use super::args::DevicesArguments;
-use super::inspect::to_json;
-use super::{CommandError, Outcome, write_result};
+use super::outcome::{CommandError, Outcome};
+use super::output::{to_json, write_result};
 
 /// An answer with what the emulation says to the question.
 #[derive(Debug, Serialize)]

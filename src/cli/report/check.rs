@@ -84,7 +84,33 @@ fn remarks(check: &Check) -> Markup {
 
 /// Every number of every layer.
 fn layers(check: &Check) -> Markup {
-    let table = html! {
+    html! {
+        section {
+            h2 id="checked" { "Every layer" }
+            @if check.layers.is_empty() {
+                p class="empty" { "No layer was run." }
+            } @else {
+                p class="remark" {
+                    "L2 is the norm of the difference from float64 over the norm of the float64 result, max the largest \
+                     difference of an element. The prefill uses keys and values as they were computed."
+                }
+                (scrolling("Errors of every layer", &error_table(check)))
+                p class="remark" { "What the caches hold, with the scales as inspected:" }
+                (scrolling("What each layer's cache holds", &cache_table(check)))
+            }
+            @if !check.skipped.is_empty() {
+                h3 { "Not run" }
+                ul class="messages" {
+                    @for layer in &check.skipped { li { "layer " (layer.layer) ": " (printable(&layer.reason)) } }
+                }
+            }
+        }
+    }
+}
+
+/// Errors of every layer with each choice of scales.
+fn error_table(check: &Check) -> Markup {
+    html! {
         table aria-labelledby="checked" {
             thead {
                 tr {
@@ -100,8 +126,12 @@ fn layers(check: &Check) -> Markup {
             }
             @for layer in &check.layers { (errors(layer)) }
         }
-    };
-    let cache = html! {
+    }
+}
+
+/// Saturated and lost elements of every layer's cache.
+fn cache_table(check: &Check) -> Markup {
+    html! {
         table aria-label="What each layer's cache holds" {
             thead {
                 tr {
@@ -125,28 +155,6 @@ fn layers(check: &Check) -> Markup {
                             td class="number" { (part.flushed_to_zero) }
                         }
                     }
-                }
-            }
-        }
-    };
-    html! {
-        section {
-            h2 id="checked" { "Every layer" }
-            @if check.layers.is_empty() {
-                p class="empty" { "No layer was run." }
-            } @else {
-                p class="remark" {
-                    "L2 is the norm of the difference from float64 over the norm of the float64 result, max the largest \
-                     difference of an element. The prefill uses keys and values as they were computed."
-                }
-                (scrolling("Errors of every layer", &table))
-                p class="remark" { "What the caches hold, with the scales as inspected:" }
-                (scrolling("What each layer's cache holds", &cache))
-            }
-            @if !check.skipped.is_empty() {
-                h3 { "Not run" }
-                ul class="messages" {
-                    @for layer in &check.skipped { li { "layer " (layer.layer) ": " (printable(&layer.reason)) } }
                 }
             }
         }
