@@ -83,14 +83,13 @@ class Inspection(Mapping[str, Any]):
         raise KeyError(layer)
 
 
-Generation = Literal["gaudi2", "gaudi3"]
 CacheDtype = Literal["auto", "bf16", "bfloat16", "fp8", "fp8_e4m3", "fp8_inc"]
 
 
 class Options(TypedDict, total=False):
     """What `inspect` and `check` may be asked for."""
 
-    device: Generation | None
+    device: str | None
     kv_cache_dtype: CacheDtype
     mla_scale: Literal["k-only", "max-kv"]
     q_missing: Literal["dynamic", "one"]
@@ -128,7 +127,8 @@ def inspect(model: str | os.PathLike[str], **options: Unpack[Options]) -> Inspec
 
     `model` is a folder with `config.json` and `*.safetensors`. The options, with their defaults:
 
-    - `device` (the Gaudi of this machine, else `gaudi2`): `gaudi2` or `gaudi3`.
+    - `device` (of the generation of this machine's Gaudi, else `gaudi2`): `gaudi2` or `gaudi3`, which are emulated; `hpu`, or
+      `hpu:3` for that of module 3, is a Gaudi of this machine, which `check` runs on.
     - `kv_cache_dtype` (`auto`): `auto`, `bf16` or `fp8`.
     - `mla_scale` (`k-only`): `k-only` or `max-kv`.
     - `q_missing` (`dynamic`): `dynamic` or `one`.
@@ -140,7 +140,7 @@ def inspect(model: str | os.PathLike[str], **options: Unpack[Options]) -> Inspec
     - `strict` (False): a scale of zero is an error, not a warning.
 
     What is wrong with the model is in `errors`. Raises `ModelError` where a file cannot be read, `OptionError` where an
-    option does not fit.
+    option does not fit, `DeviceError` where there is no such Gaudi.
     """
     return Inspection(json.loads(_native.inspect(os.fspath(model), _complete(options))))
 
@@ -148,17 +148,18 @@ def inspect(model: str | os.PathLike[str], **options: Unpack[Options]) -> Inspec
 def check(
     model: str | os.PathLike[str],
     *,
-    mode: Literal["exact", "fast"] = "exact",
+    mode: Literal["exact", "fast"] | None = None,
     activations: str | os.PathLike[str] | None = None,
     **options: Unpack[Options],
 ) -> Inspection:
-    """Inspects a model, runs its caches on the emulated device and compares attention with float64.
+    """Inspects a model, runs its caches on the device and compares attention with float64.
 
-    Returns the inspection with one more key, `check`, as `gaudi-kv check --json` prints it. `activations` is a
-    safetensors file with `layers.N.{q,k,v}` or `layers.N.{q_nope,q_pe,kv_c,k_pe}`; without it they are drawn. The
-    other options are those of `inspect`.
+    Returns the inspection with one more key, `check`, as `gaudi-kv check --json` prints it. `mode` is of emulated devices
+    alone, `exact` where it is not given. `activations` is a safetensors file with `layers.N.{q,k,v}` or
+    `layers.N.{q_nope,q_pe,kv_c,k_pe}`; without it they are drawn. The other options are those of `inspect`.
 
-    Raises `ModelError` where a file or a weight cannot be read, `OptionError` where an option does not fit.
+    Raises `ModelError` where a file or a weight cannot be read, `OptionError` where an option does not fit, `DeviceError`
+    where a Gaudi cannot be taken or fails.
     """
     activation_file = None if activations is None else os.fspath(activations)
     return Inspection(json.loads(_native.check(os.fspath(model), _complete(options), mode, activation_file)))

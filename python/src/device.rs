@@ -14,7 +14,7 @@ pub(crate) fn generation(name: &str) -> Result<Generation, Failure> {
 }
 
 /// The device that is called `name`.
-fn choice(name: &str) -> Result<DeviceChoice, Failure> {
+pub(crate) fn choice(name: &str) -> Result<DeviceChoice, Failure> {
     name.parse().map_err(|error| Failure::Option(format!("device {name:?}: {error}")))
 }
 

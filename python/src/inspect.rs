@@ -1,19 +1,18 @@
 //! Inspections and checks of models, as their JSON.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use gaudi_kv::Generation;
-use gaudi_kv::check::Check;
+use gaudi_kv::check::{ModelJson, check as check_model};
 use gaudi_kv::checkpoint::{ModelFolder, TensorParallel};
-use gaudi_kv::device::emulated::Emulated;
+use gaudi_kv::device::{DeviceChoice, installed_generation};
 use gaudi_kv::scales::{
-    CacheDtypeRequest, Inspection, MlaScale, Options, QMissing, SCALE_ADJUSTMENT_ENV, SkipLayer,
-    parse_scale_adjustment,
+    Inspection, OptionError, Options, SkipLayer, inspect as inspect_model, requested_scale_adjustment,
 };
 use pyo3::prelude::*;
-use serde::Serialize;
 
-use crate::device::{generation, mode};
+use crate::device::{choice, mode};
 use crate::dispatch::in_pool;
 use crate::error::Failure;
 
@@ -41,52 +40,43 @@ pub(crate) struct Wish {
 }
 
 impl Wish {
-    fn options(self) -> Result<Options, Failure> {
-        let unknown =
-            |what, value: &str, known| Failure::Option(format!("{what} {value:?}; {known} are known"));
-        let environment =
-            || std::env::var_os(SCALE_ADJUSTMENT_ENV).map(|v| parse_scale_adjustment(&v.to_string_lossy()));
-        let device = match self.device.as_deref() {
-            Some(name) => generation(name)?,
-            None => gaudi_kv::device::installed_generation().unwrap_or(Generation::Gaudi2),
-        };
-        let skip_layers = self.skip_layers.into_iter().map(|layer| match layer {
-            Skip::Index(index) => Ok(SkipLayer::Index(index)),
-            Skip::Kind(kind) if kind == "sliding_window" => Ok(SkipLayer::SlidingWindow),
-            Skip::Kind(kind) => Err(unknown("layer", &kind, "layer numbers and sliding_window")),
+    /// The device that is asked for: without one, the generation of this machine's Gaudi or a Gaudi2, emulated.
+    fn device(&self) -> Result<DeviceChoice, Failure> {
+        match &self.device {
+            Some(name) => choice(name),
+            None => Ok(DeviceChoice::Emulated(installed_generation().unwrap_or(Generation::Gaudi2))),
+        }
+    }
+
+    fn options(&self, device: Generation) -> Result<Options, Failure> {
+        let layers = self.skip_layers.iter().map(|layer| match layer {
+            Skip::Index(index) => Ok(SkipLayer::Index(*index)),
+            Skip::Kind(kind) => option("skip_layers", kind),
         });
         Ok(Options {
-            kv_cache_dtype: match self.kv_cache_dtype.as_str() {
-                "auto" => CacheDtypeRequest::Auto,
-                "bf16" | "bfloat16" => CacheDtypeRequest::Bf16,
-                "fp8" | "fp8_e4m3" | "fp8_inc" => CacheDtypeRequest::Fp8,
-                other => return Err(unknown("kv_cache_dtype", other, "auto, bf16 and fp8")),
-            },
-            mla_scale: match self.mla_scale.as_str() {
-                "k-only" => MlaScale::KOnly,
-                "max-kv" => MlaScale::MaxKv,
-                other => return Err(unknown("mla_scale", other, "k-only and max-kv")),
-            },
-            q_missing: match self.q_missing.as_str() {
-                "dynamic" => QMissing::Dynamic,
-                "one" => QMissing::One,
-                other => return Err(unknown("q_missing", other, "dynamic and one")),
-            },
+            kv_cache_dtype: option("kv_cache_dtype", &self.kv_cache_dtype)?,
+            mla_scale: option("mla_scale", &self.mla_scale)?,
+            q_missing: option("q_missing", &self.q_missing)?,
             tensor_parallel: self.tensor_parallel.map(|(size, rank)| TensorParallel { size, rank }),
-            skip_layers: skip_layers.collect::<Result<_, _>>()?,
-            scale_adjustment: self.scale_adjustment.or_else(environment),
+            skip_layers: layers.collect::<Result<_, _>>()?,
+            scale_adjustment: self.scale_adjustment.or_else(requested_scale_adjustment),
             verify_weights: self.verify_weights,
             strict: self.strict,
             ..Options::new(device)
         })
     }
+
+    fn inspection(&self, model: &Path, device: DeviceChoice) -> Result<(ModelFolder, Inspection), Failure> {
+        let options = self.options(device.generation()?)?;
+        let folder = ModelFolder::open(model)?;
+        let inspection = inspect_model(&folder, &options, &|_| {})?;
+        Ok((folder, inspection))
+    }
 }
 
-fn inspection(model: &std::path::Path, wish: Wish) -> Result<(ModelFolder, Inspection), Failure> {
-    let options = wish.options()?;
-    let folder = ModelFolder::open(model)?;
-    let inspection = gaudi_kv::scales::inspect(&folder, &options, &|_| {})?;
-    Ok((folder, inspection))
+/// The value of an option that has a name in the library.
+fn option<T: FromStr<Err = OptionError>>(what: &str, name: &str) -> Result<T, Failure> {
+    name.parse().map_err(|error| Failure::Option(format!("{what}: {error}")))
 }
 
 /// The JSON text of an inspection.
@@ -94,17 +84,10 @@ fn inspection(model: &std::path::Path, wish: Wish) -> Result<(ModelFolder, Inspe
 #[pyo3(signature = (model, options))]
 pub(crate) fn inspect(py: Python<'_>, model: PathBuf, options: Wish) -> PyResult<String> {
     in_pool(py, || {
-        let (_, inspection) = inspection(&model, options)?;
-        Ok(serde_json::to_string(&inspection)?)
+        let device = options.device()?;
+        let (_, inspection) = options.inspection(&model, device)?;
+        Ok(serde_json::to_string(&ModelJson::new(&inspection, device.backend_name()))?)
     })
-}
-
-/// The inspection's object with one more key.
-#[derive(Serialize)]
-struct Checked<'a> {
-    #[serde(flatten)]
-    inspection: &'a Inspection,
-    check: &'a Check,
 }
 
 /// The JSON text of an inspection and a check.
@@ -114,15 +97,15 @@ pub(crate) fn check(
     py: Python<'_>,
     model: PathBuf,
     options: Wish,
-    mode: &str,
+    mode: Option<&str>,
     activations: Option<PathBuf>,
 ) -> PyResult<String> {
-    let mode = self::mode(mode)?;
+    let mode = mode.map(self::mode).transpose()?;
     in_pool(py, || {
-        let (folder, inspection) = inspection(&model, options)?;
-        let device = Emulated::new(inspection.device, mode);
-        let check =
-            gaudi_kv::check::check(&folder, &inspection, &device, activations.as_deref(), &mut |_| {})?;
-        Ok(serde_json::to_string(&Checked { inspection: &inspection, check: &check })?)
+        let choice = options.device()?;
+        let (folder, inspection) = options.inspection(&model, choice)?;
+        let device = choice.open(mode)?;
+        let check = check_model(&folder, &inspection, &device, activations.as_deref(), &mut |_| {})?;
+        Ok(serde_json::to_string(&ModelJson::new(&inspection, choice.backend_name()).with_check(&check))?)
     })
 }

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,10 @@ def main() -> None:
         if ours.shape != theirs.shape or ours.tobytes() != theirs.tobytes()
     ]
     codes = np.zeros((BLOCKS, BLOCK, RANK + ROPE), np.uint8)
+    model = str(Path(__file__).resolve().parents[2] / "tests" / "data" / "llmc-gqa-kv")
+    inspection = gaudi_kv.inspect(model, device="hpu")
     found = {
+        "inspection": [inspection["backend"], inspection.device],
         "device": [repr(gaudi), gaudi.generation, gaudi.mode, gaudi.backend, gaudi.fp8_max],
         "emulated": [repr(emulated), emulated.mode, emulated.backend],
         "differing": differing,

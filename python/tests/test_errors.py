@@ -43,7 +43,7 @@ def test_models(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"device": "gaudi1"}, "gaudi1.*gaudi2 and gaudi3"),
+        ({"device": "gaudi1"}, "gaudi1.*gaudi2, gaudi3, hpu and hpu:MODULE"),
         ({"kv_cache_dtype": "int8"}, "int8.*auto, bf16 and fp8"),
         ({"mla_scale": "v-only"}, "k-only and max-kv"),
         ({"q_missing": "zero"}, "dynamic and one"),

@@ -55,6 +55,7 @@ def test_caches_and_attention_have_the_emulated_devices_bits(found: dict[str, An
 def test_a_gaudi_says_what_it_is(found: dict[str, Any]) -> None:
     generation = found["generation"]
     assert found["device"] == ["Device('hpu')", generation, "hpu", "hpu", FP8_MAX[generation]]
+    assert found["inspection"] == ["hpu", generation]
     assert found["emulated"] == [f"Device('{generation}', 'exact')", "exact", "emulated"]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,8 +36,7 @@ def assert_holds(found: Any, expected: Any, where: str) -> None:
 def test_inspections_are_the_expected_ones(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VLLM_SCALE_ADJUSTMENT", raising=False)
     model, device, *verify = path.stem.split(".")
-    generation = cast("Literal['gaudi2', 'gaudi3']", device)
-    found = gaudi_kv.inspect(DATA / model, device=generation, verify_weights=bool(verify))
+    found = gaudi_kv.inspect(DATA / model, device=device, verify_weights=bool(verify))
     expected = json.loads(path.read_text())
     assert Path(found["model"]["path"]).name == expected["model"].pop("path")
     assert_holds(found, expected, path.stem)
@@ -78,8 +78,25 @@ def test_a_bf16_cache_has_no_scales() -> None:
     assert len(found) == len(dict(found)) and "llmc-gqa-kv" in repr(found)
 
 
+def test_an_inspection_has_all_keys_of_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VLLM_SCALE_ADJUSTMENT", raising=False)
+    rows = (DATA.parents[1] / "docs" / "inspect.md").read_text().splitlines()
+    table = rows[rows.index("| key | content |") + 2 :]
+    keys = {key for row in table[: table.index("")] for key in re.findall("`([a-z_]+)`", row.split("|")[1])}
+    found = gaudi_kv.inspect(DATA / "llmc-gqa-w8kv", device="gaudi2", verify_weights=True, tensor_parallel=(1, 0))
+    assert "backend" in keys and keys - {"check"} <= found.keys()
+
+
+def test_options_that_do_not_exist_are_no_options() -> None:
+    misspelt: dict[str, Any] = {"devise": "gaudi2"}
+    for run in (gaudi_kv.inspect, gaudi_kv.check):
+        with pytest.raises(TypeError, match="unexpected keyword arguments: devise; there are device, kv_cache_dtype"):
+            run(DATA / "llmc-gqa-kv", **misspelt)
+
+
 def test_checks_are_made() -> None:
     found = gaudi_kv.check(DATA / "llmc-gqa-kv", device="gaudi2", mode="fast")
+    assert found["backend"] == "emulated"
     check = found["check"]
     assert (check["activations"], check["mode"]) == ("synthetic", "fast")
     assert len(check["layers"]) == len(found.layers)
