@@ -2,6 +2,8 @@
 
 use std::io;
 
+use gaudi_kv::device::DeviceError;
+
 /// How a command ended that did its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -25,7 +27,19 @@ pub(super) enum CommandError {
     #[error(transparent)]
     Convert(#[from] gaudi_kv::convert::ConvertError),
     #[error(transparent)]
-    Device(#[from] gaudi_kv::device::DeviceError),
+    Device(DeviceError),
+    #[error("--mode is for an emulated device; a Gaudi accumulates products in its own way")]
+    ModeOfHpu,
     #[error("cannot write {what}: {source}")]
     Write { what: String, source: io::Error },
+}
+
+impl From<DeviceError> for CommandError {
+    /// Names the option that asked for what no device does.
+    fn from(error: DeviceError) -> Self {
+        match error {
+            DeviceError::ModeOfHpu => Self::ModeOfHpu,
+            other => Self::Device(other),
+        }
+    }
 }

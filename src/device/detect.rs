@@ -4,17 +4,17 @@ use std::path::Path;
 
 use crate::Generation;
 
-/// Habana Labs on the PCI bus.
+/// The PCI vendor id of Habana Labs.
 const VENDOR: &str = "0x1da3";
 
 /// A device of Habana Labs on the PCI bus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledDevice {
-    /// Its address on the bus, such as `0000:19:00.0`.
+    /// The address on the bus, such as `0000:19:00.0`.
     pub address: String,
-    /// Its PCI device id, such as `0x1020`.
+    /// The PCI device id, such as `0x1020`.
     pub device_id: String,
-    /// What it is; `None` for one that is neither a Gaudi2 nor a Gaudi3.
+    /// The generation; `None` for a device that is neither a Gaudi2 nor a Gaudi3.
     pub generation: Option<Generation>,
 }
 
@@ -46,7 +46,7 @@ fn scan(bus: &Path) -> Vec<InstalledDevice> {
     paths.iter().filter_map(|path| device(path)).collect()
 }
 
-/// Device ids of the Linux driver and the PCI id registry: `0x1020` is Gaudi2, `0x1060` to `0x1063` are Gaudi3.
+/// The generation of a PCI device id. Ids are those of the Linux driver and the PCI id registry: `0x1020` is Gaudi2, `0x1060` to `0x1063` are Gaudi3.
 fn generation_of(device: &str) -> Option<Generation> {
     match device {
         "0x1020" => Some(Generation::Gaudi2),
