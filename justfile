@@ -68,10 +68,10 @@ long:
     cargo test --release --test models -- --ignored hostile
 
 # Builds the fuzz targets. Stable Rust can do it: the coverage is a pass of LLVM's, and no sanitizer is linked in.
-fuzz-build:
+fuzz-build PROFILE="release":
     cd fuzz && RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
         -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table" \
-        cargo build --release --target {{host}}
+        cargo build --profile {{PROFILE}} --target {{host}}
 
 # Fuzzes a reader for some seconds: header, config, measurements or recipe.
 fuzz NAME SECONDS="60": fuzz-build
