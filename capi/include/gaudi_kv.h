@@ -748,8 +748,8 @@ typedef struct gaudi_kv_cache_options {
      */
     size_t key_memory_bytes;
     /**
-     * The same for the values, `[num_blocks, block_size_tokens, num_kv_heads, v_head_dim]`; null exactly where
-     * `key_memory` is, and for latents.
+     * Memory of the caller for the values, `[num_blocks, block_size_tokens, num_kv_heads, v_head_dim]`; null exactly
+     * where `key_memory` is, and for latents.
      */
     void *value_memory;
     /**
@@ -885,7 +885,7 @@ typedef struct gaudi_kv_block_info {
      */
     uint64_t fingerprint;
     /**
-     * Whose arithmetic stored it: `GAUDI_KV_GAUDI2` or `GAUDI_KV_GAUDI3`.
+     * The generation whose arithmetic stored it: `GAUDI_KV_GAUDI2` or `GAUDI_KV_GAUDI3`.
      */
     int32_t generation;
     /**
@@ -975,15 +975,15 @@ typedef struct gaudi_kv_codec_options {
      */
     uint32_t flags;
     /**
-     * Of `GAUDI_KV_FORMAT_CUSTOM`: one of `GAUDI_KV_LAYOUT_*`.
+     * The layout of `GAUDI_KV_FORMAT_CUSTOM`: one of `GAUDI_KV_LAYOUT_*`.
      */
     int32_t layout;
     /**
-     * Of `GAUDI_KV_FORMAT_CUSTOM`: one of `GAUDI_KV_INF_NAN_*`.
+     * The Inf/NaN mode of `GAUDI_KV_FORMAT_CUSTOM`: one of `GAUDI_KV_INF_NAN_*`.
      */
     int32_t inf_nan;
     /**
-     * Of `GAUDI_KV_FORMAT_CUSTOM`: the exponent bias, 0 to 63; an exponent field `e > 0` stands for `2^(e - bias)`.
+     * The exponent bias of `GAUDI_KV_FORMAT_CUSTOM`, 0 to 63; an exponent field `e > 0` stands for `2^(e - bias)`.
      */
     uint32_t bias;
 } gaudi_kv_codec_options;

@@ -4,16 +4,15 @@ use std::cell::RefCell;
 
 use half::bf16;
 use kv::attention::{MhaAttention, MlaAttention, MlaWorkspace};
+use kv::device::Device;
 
 use crate::attention::{Layer, gaudi_kv_attention};
-use crate::batch::gaudi_kv_batch;
 use crate::cache::gaudi_kv_cache;
-use crate::device::{Place, on_device};
 use crate::failure::Failure;
 use crate::last_error::barrier;
 use crate::pointer::{self, bytes_of, check_disjoint};
 use crate::status::gaudi_kv_status;
-use crate::store::{Store, reading};
+use crate::step_batch::gaudi_kv_batch;
 use crate::threads::on_threads;
 
 thread_local! {
@@ -30,25 +29,71 @@ fn with_workspace<T>(work: impl FnOnce(&mut MlaWorkspace) -> T) -> T {
     })
 }
 
-/// Does the same on a device and the planes of a cache on it, of any kind. A cache is locked on the caller's thread: a
-/// thread of the pool that waits takes on another call meanwhile, whose lock would wait for a writer that waits for the
-/// first.
-macro_rules! on_both {
-    ($attention:expr, $cache:expr, |$device:ident, $planes:ident| $work:expr) => {
-        match (&$attention.place, &$cache.store) {
-            (Place::Emulated($device), Store::Emulated(_, $planes)) => $work,
-            #[cfg(feature = "hpu")]
-            (Place::Hpu($device), Store::Hpu(_, $planes)) => $work,
-            #[cfg(feature = "hpu")]
-            (place, store) => Err(other_place(place, store)),
-        }
-    };
+/// A bfloat16 operand of the caller: its name, its bits, and how many elements there are.
+type Operand = (&'static str, *const u16, usize);
+
+/// What a call of attention is given, checked as far as all kinds of layers share it.
+struct Call<'a, const N: usize> {
+    attention: &'a gaudi_kv_attention,
+    batch: &'a gaudi_kv_batch,
+    cache: Option<&'a gaudi_kv_cache>,
+    operands: [&'a [bf16]; N],
+    out: &'a mut [f32],
 }
 
-#[cfg(feature = "hpu")]
-fn other_place(place: &Place, store: &Store) -> Failure {
-    let (layer, cache) = (place.description(), store.description());
-    Failure::mismatch(format!("the cache is on {cache}, the attention on {layer}"))
+impl<'a, const N: usize> Call<'a, N> {
+    /// Takes handles and memory of the caller.
+    ///
+    /// # Errors
+    /// A null handle, an array that is not aligned, an output that overlaps with an operand or the cache's memory, or a
+    /// cache on another kind of device than the layer.
+    ///
+    /// # Safety
+    /// The handles are null or live. Each operand and `out` point to as many elements as is said, or are null for none;
+    /// while the result lives nobody changes the operands or uses `out`.
+    unsafe fn take(
+        attention: *const gaudi_kv_attention,
+        cache: *const gaudi_kv_cache,
+        batch: *const gaudi_kv_batch,
+        operands: [Operand; N],
+        (out, out_len): (*mut f32, usize),
+    ) -> Result<Self, Failure> {
+        let written = [("out", bytes_of(out, out_len))];
+        check_disjoint(&written, &operands.map(|(name, bits, len)| (name, bytes_of(bits, len))))?;
+        // SAFETY: the caller promises that the cache is null or not freed.
+        let cache = unsafe { cache.as_ref() };
+        check_disjoint(&written, cache.map_or(&[], |cache| &cache.lent))?;
+        // SAFETY: the caller promises that both are null or not freed.
+        let (attention, batch) =
+            unsafe { (pointer::handle("the attention", attention)?, pointer::handle("the batch", batch)?) };
+        let mut slices: [&[bf16]; N] = [&[]; N];
+        for (slice, (name, bits, len)) in slices.iter_mut().zip(operands) {
+            // SAFETY: the caller promises that many elements, which nobody changes; bf16 is its bits, of which any
+            // are a value, and the output does not overlap with them.
+            *slice = unsafe { pointer::slice(name, bits.cast::<bf16>(), len) }?;
+        }
+        // SAFETY: the caller promises that many elements, which nobody else uses, and nothing overlaps with them.
+        let out = unsafe { pointer::slice_mut("out", out, out_len) }?;
+        if let Some(cache) = cache {
+            check_device(attention, cache)?;
+        }
+        Ok(Self { attention, batch, cache, operands: slices, out })
+    }
+
+    /// The cache of a call that cannot do without one.
+    fn needed_cache(&self) -> Result<&'a gaudi_kv_cache, Failure> {
+        self.cache.ok_or_else(|| Failure::argument("the cache is null"))
+    }
+}
+
+/// Refuses a cache on another kind of device than the layer.
+fn check_device(attention: &gaudi_kv_attention, cache: &gaudi_kv_cache) -> Result<(), Failure> {
+    let (layer, planes) = (&attention.device, &cache.device);
+    if layer.backend().name() == planes.backend().name() {
+        return Ok(());
+    }
+    let (layer, planes) = (layer.description(), planes.description());
+    Err(Failure::mismatch(format!("the cache is on {planes}, the attention on {layer}")))
 }
 
 impl gaudi_kv_attention {
@@ -108,36 +153,17 @@ pub unsafe extern "C" fn gaudi_kv_attention_prefill_mha(
     out_len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        let read = [("q", bytes_of(q, q_len)), ("k", bytes_of(k, k_len)), ("v", bytes_of(v, v_len))];
-        let written = [("out", bytes_of(out, out_len))];
-        check_disjoint(&written, &read)?;
-        // SAFETY: the caller says so.
-        let cache = unsafe { cache.as_ref() };
-        check_disjoint(&written, cache.map_or(&[], |cache| &cache.lent))?;
-        // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (attention, batch, operands, out) = unsafe {
-            (
-                pointer::handle("the attention", attention)?,
-                pointer::handle("the batch", batch)?,
-                (
-                    pointer::slice("q", q.cast::<bf16>(), q_len)?,
-                    pointer::slice("k", k.cast::<bf16>(), k_len)?,
-                    pointer::slice("v", v.cast::<bf16>(), v_len)?,
-                ),
-                pointer::slice_mut("out", out, out_len)?,
-            )
-        };
+        let operands = [("q", q, q_len), ("k", k, k_len), ("v", v, v_len)];
+        // SAFETY: the caller promises live handles or null, and as many elements as is said behind each pointer.
+        let call = unsafe { Call::take(attention, cache, batch, operands, (out, out_len)) }?;
+        let Call { attention, batch, cache, operands: [q, k, v], out } = call;
         let layer = attention.mha(batch.tokens(), out)?;
-        match cache {
-            None => on_device!(&attention.place, |device| {
-                on_threads(|| Ok(layer.prefill_into(device, None, operands, &batch.view(), out)?))
-            }),
-            Some(cache) => on_both!(attention, cache, |device, planes| {
-                let cache = reading(planes.mha()?);
-                let cache = Some(&*cache);
-                on_threads(|| Ok(layer.prefill_into(device, cache, operands, &batch.view(), out)?))
-            }),
-        }
+        // On the caller's thread, as all locks are taken: a thread of the pool that waits takes on another call meanwhile,
+        // whose lock would wait for a writer that waits for the first.
+        let locked = cache.map(|cache| cache.lock.read());
+        let cache = locked.as_ref().map(|cache| cache.mha()).transpose()?;
+        let (device, batch) = (&attention.device, batch.view());
+        on_threads(|| Ok(layer.prefill_into(device, cache, (q, k, v), &batch, out)?))
     })
 }
 
@@ -166,44 +192,22 @@ pub unsafe extern "C" fn gaudi_kv_attention_prefill_mla(
     out_len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        let read = [
-            ("q_nope", bytes_of(q_nope, q_nope_len)),
-            ("q_pe", bytes_of(q_pe, q_pe_len)),
-            ("kv_c", bytes_of(kv_c, kv_c_len)),
-            ("k_pe", bytes_of(k_pe, k_pe_len)),
+        let operands = [
+            ("q_nope", q_nope, q_nope_len),
+            ("q_pe", q_pe, q_pe_len),
+            ("kv_c", kv_c, kv_c_len),
+            ("k_pe", k_pe, k_pe_len),
         ];
-        let written = [("out", bytes_of(out, out_len))];
-        check_disjoint(&written, &read)?;
-        // SAFETY: the caller says so.
-        let cache = unsafe { cache.as_ref() };
-        check_disjoint(&written, cache.map_or(&[], |cache| &cache.lent))?;
-        // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (attention, batch, query, latents, out) = unsafe {
-            (
-                pointer::handle("the attention", attention)?,
-                pointer::handle("the batch", batch)?,
-                (
-                    pointer::slice("q_nope", q_nope.cast::<bf16>(), q_nope_len)?,
-                    pointer::slice("q_pe", q_pe.cast::<bf16>(), q_pe_len)?,
-                ),
-                (
-                    pointer::slice("kv_c", kv_c.cast::<bf16>(), kv_c_len)?,
-                    pointer::slice("k_pe", k_pe.cast::<bf16>(), k_pe_len)?,
-                ),
-                pointer::slice_mut("out", out, out_len)?,
-            )
-        };
+        // SAFETY: the caller promises live handles or null, and as many elements as is said behind each pointer.
+        let call = unsafe { Call::take(attention, cache, batch, operands, (out, out_len)) }?;
+        let Call { attention, batch, cache, operands: [q_nope, q_pe, kv_c, k_pe], out } = call;
         let layer = attention.mla(batch.tokens(), out)?;
-        let batch = batch.view();
-        with_workspace(|workspace| match cache {
-            None => on_device!(&attention.place, |device| {
-                on_threads(|| Ok(layer.prefill_into(device, None, query, latents, &batch, workspace, out)?))
-            }),
-            Some(cache) => on_both!(attention, cache, |device, planes| {
-                let cache = reading(planes.mla()?);
-                let cache = Some(&*cache);
-                on_threads(|| Ok(layer.prefill_into(device, cache, query, latents, &batch, workspace, out)?))
-            }),
+        let locked = cache.map(|cache| cache.lock.read());
+        let cache = locked.as_ref().map(|cache| cache.mla()).transpose()?;
+        let (device, batch) = (&attention.device, batch.view());
+        let (query, latents) = ((q_nope, q_pe), (kv_c, k_pe));
+        with_workspace(|workspace| {
+            on_threads(|| Ok(layer.prefill_into(device, cache, query, latents, &batch, workspace, out)?))
         })
     })
 }
@@ -233,26 +237,13 @@ pub unsafe extern "C" fn gaudi_kv_attention_decode_mha(
     out_len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        let written = [("out", bytes_of(out, out_len))];
-        check_disjoint(&written, &[("q", bytes_of(q, q_len))])?;
-        // SAFETY: the caller says so.
-        let cache = unsafe { pointer::handle("the cache", cache) }?;
-        check_disjoint(&written, &cache.lent)?;
-        // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (attention, batch, q, out) = unsafe {
-            (
-                pointer::handle("the attention", attention)?,
-                pointer::handle("the batch", batch)?,
-                pointer::slice("q", q.cast::<bf16>(), q_len)?,
-                pointer::slice_mut("out", out, out_len)?,
-            )
-        };
-        let layer = attention.mha(batch.tokens(), out)?;
-        on_both!(attention, cache, |device, planes| {
-            let cache = reading(planes.mha()?);
-            let cache = &*cache;
-            on_threads(|| Ok(layer.decode_into(device, cache, q, &batch.decode, out)?))
-        })
+        // SAFETY: the caller promises live handles or null, and as many elements as is said behind each pointer.
+        let call = unsafe { Call::take(attention, cache, batch, [("q", q, q_len)], (out, out_len)) }?;
+        let locked = call.needed_cache()?.lock.read();
+        let Call { attention, batch, operands: [q], out, .. } = call;
+        let (layer, cache) = (attention.mha(batch.tokens(), out)?, locked.mha()?);
+        let device = &attention.device;
+        on_threads(|| Ok(layer.decode_into(device, cache, q, &batch.decode, out)?))
     })
 }
 
@@ -276,31 +267,16 @@ pub unsafe extern "C" fn gaudi_kv_attention_decode_mla(
     out_len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        let read = [("q_nope", bytes_of(q_nope, q_nope_len)), ("q_pe", bytes_of(q_pe, q_pe_len))];
-        let written = [("out", bytes_of(out, out_len))];
-        check_disjoint(&written, &read)?;
-        // SAFETY: the caller says so.
-        let cache = unsafe { pointer::handle("the cache", cache) }?;
-        check_disjoint(&written, &cache.lent)?;
-        // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value; nothing overlaps.
-        let (attention, batch, query, out) = unsafe {
-            (
-                pointer::handle("the attention", attention)?,
-                pointer::handle("the batch", batch)?,
-                (
-                    pointer::slice("q_nope", q_nope.cast::<bf16>(), q_nope_len)?,
-                    pointer::slice("q_pe", q_pe.cast::<bf16>(), q_pe_len)?,
-                ),
-                pointer::slice_mut("out", out, out_len)?,
-            )
-        };
-        let layer = attention.mla(batch.tokens(), out)?;
+        let operands = [("q_nope", q_nope, q_nope_len), ("q_pe", q_pe, q_pe_len)];
+        // SAFETY: the caller promises live handles or null, and as many elements as is said behind each pointer.
+        let call = unsafe { Call::take(attention, cache, batch, operands, (out, out_len)) }?;
+        let locked = call.needed_cache()?.lock.read();
+        let Call { attention, batch, operands: [q_nope, q_pe], out, .. } = call;
+        let (layer, cache) = (attention.mla(batch.tokens(), out)?, locked.mla()?);
+        let device = &attention.device;
         with_workspace(|workspace| {
-            on_both!(attention, cache, |device, planes| {
-                let cache = reading(planes.mla()?);
-                let cache = &*cache;
-                on_threads(|| Ok(layer.decode_into(device, cache, query, &batch.decode, workspace, out)?))
-            })
+            let query = (q_nope, q_pe);
+            on_threads(|| Ok(layer.decode_into(device, cache, query, &batch.decode, workspace, out)?))
         })
     })
 }

@@ -2,9 +2,10 @@
 
 use half::bf16;
 use kv::attention::{self, AttentionOptions, AttentionScales, MlaShape};
+use kv::device::AnyDevice;
 
 use crate::cache::{gaudi_kv_mha_shape, gaudi_kv_mla_shape};
-use crate::device::{Place, gaudi_kv_device};
+use crate::device::gaudi_kv_device;
 use crate::failure::Failure;
 use crate::inspect::{check_flags, check_reserved};
 use crate::last_error::{barrier, quiet_barrier};
@@ -56,7 +57,7 @@ unsafe impl Structure for gaudi_kv_attention_options {
 /// A layer's attention. It never changes; several threads may use it.
 #[derive(Debug)]
 pub struct gaudi_kv_attention {
-    pub(crate) place: Place,
+    pub(crate) device: AnyDevice,
     pub(crate) layer: Layer,
 }
 
@@ -76,11 +77,11 @@ unsafe fn resolve(
     check_flags(options.flags, GAUDI_KV_ATTENTION_FP8_PREFILL)?;
     check_reserved(options.reserved)?;
     let per_head = |what, pointer: *const f32| {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises `num_heads` numbers behind each array that is not null.
         let numbers = || unsafe { pointer::slice(what, pointer, num_heads) }.map(<[f32]>::to_vec);
         (!pointer.is_null()).then(numbers).transpose()
     };
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises as many numbers as the count of the query's scale.
     let query = unsafe { options.q_scale.factors("q_scale") }?;
     let prob = match (options.prob_quant, options.prob_dequant) {
         (0.0, 0.0) => (1.0, 1.0),
@@ -121,17 +122,18 @@ pub unsafe extern "C" fn gaudi_kv_attention_create_mha(
     out: *mut *mut gaudi_kv_attention,
 ) -> gaudi_kv_status {
     let make = || {
-        // SAFETY: the caller says so of all of them.
+        // SAFETY: the caller promises a live device or null, and structures of the sizes that they say or null.
         let (device, shape, options) = unsafe {
             (pointer::handle("the device", device)?, structure::read(shape)?, structure::read(options)?)
         };
         let (heads, dims) = ((shape.num_heads, shape.num_kv_heads), (shape.head_dim, shape.v_head_dim));
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises that the arrays of `options` have `num_heads` numbers, and its scale as many as
+        // it says.
         let (scales, options) = unsafe { resolve(&options, heads.0) }?;
         let layer = attention::MhaAttention::new(heads, dims, scales, options)?;
-        Ok(gaudi_kv_attention { place: device.place.clone(), layer: Layer::Mha(layer, heads.0 * dims.1) })
+        Ok(gaudi_kv_attention { device: device.device.clone(), layer: Layer::Mha(layer, heads.0 * dims.1) })
     };
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that `out` is null or can be written.
     barrier(|| unsafe { pointer::hand_out(out, make) })
 }
 
@@ -153,7 +155,8 @@ pub unsafe extern "C" fn gaudi_kv_attention_create_mla(
     out: *mut *mut gaudi_kv_attention,
 ) -> gaudi_kv_status {
     let make = || {
-        // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value.
+        // SAFETY: the caller promises a live device or null, structures of the sizes that they say or null, and
+        // `kv_b_proj_len` elements that nobody changes; bf16 is its bits, of which any are a value.
         let (device, shape, kv_b_proj, options) = unsafe {
             (
                 pointer::handle("the device", device)?,
@@ -171,15 +174,16 @@ pub unsafe extern "C" fn gaudi_kv_attention_create_mla(
             ..
         } = shape;
         let shape = MlaShape { num_heads, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim };
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises that the arrays of `options` have `num_heads` numbers, and its scale as many as
+        // it says.
         let (scales, options) = unsafe { resolve(&options, num_heads) }?;
         let layer = attention::MlaAttention::new(shape, kv_b_proj, scales, options)?;
         Ok(gaudi_kv_attention {
-            place: device.place.clone(),
+            device: device.device.clone(),
             layer: Layer::Mla(layer, num_heads * v_head_dim),
         })
     };
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that `out` is null or can be written.
     barrier(|| unsafe { pointer::hand_out(out, make) })
 }
 
@@ -189,6 +193,6 @@ pub unsafe extern "C" fn gaudi_kv_attention_create_mla(
 /// `attention` is null or came from this library and has not been freed, and no other call uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_attention_free(attention: *mut gaudi_kv_attention) {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that the layer is null or not freed, and that no other call uses it.
     quiet_barrier(|| unsafe { pointer::free(attention) });
 }

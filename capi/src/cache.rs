@@ -1,22 +1,20 @@
 //! Caches: their making, and what they are.
 
-use kv::ScaleFactors;
 use std::ffi::c_void;
-use std::sync::RwLock;
 
-use kv::cache::{BlockCache, CacheError, CacheGeometry, MhaCache, MlaCache};
-use kv::device::emulated::EmulatedPlane;
-use kv::device::{Device, PlaneLayout, StorageDtype};
+use kv::ScaleFactors;
+use kv::cache::{AnyCache, BlockCache, CacheGeometry, MhaCache, MlaCache};
+use kv::device::{AnyDevice, AnyPlane, Backend, Device, PlaneLayout, StorageDtype};
 
-use crate::device::{Place, gaudi_kv_device, generation_number};
+use crate::cache_lock::CacheLock;
+use crate::device::{gaudi_kv_device, generation_number};
 use crate::failure::Failure;
+use crate::foreign_memory::ForeignMemory;
 use crate::inspect::{GAUDI_KV_BF16, GAUDI_KV_F32, GAUDI_KV_FP8, check_reserved, choice};
 use crate::last_error::{barrier, quiet_barrier};
-use crate::lent::Lent;
 use crate::pointer;
 use crate::scale::{GAUDI_KV_MHA, GAUDI_KV_MLA, gaudi_kv_multipliers};
 use crate::status::gaudi_kv_status;
-use crate::store::{Planes, Store, on_planes, on_store};
 use crate::structure::{self, Structure, field_end};
 
 /// The sizes of a layer with separate keys and values (MHA, GQA, MQA). Input.
@@ -93,8 +91,8 @@ pub struct gaudi_kv_cache_options {
     pub key_memory: *mut c_void,
     /// Its size.
     pub key_memory_bytes: usize,
-    /// The same for the values, `[num_blocks, block_size_tokens, num_kv_heads, v_head_dim]`; null exactly where
-    /// `key_memory` is, and for latents.
+    /// Memory of the caller for the values, `[num_blocks, block_size_tokens, num_kv_heads, v_head_dim]`; null exactly
+    /// where `key_memory` is, and for latents.
     pub value_memory: *mut c_void,
     /// Its size.
     pub value_memory_bytes: usize,
@@ -144,56 +142,108 @@ unsafe impl Structure for gaudi_kv_cache_info {
 /// it run at the same time, and one that changes it waits until the others have ended.
 #[derive(Debug)]
 pub struct gaudi_kv_cache {
+    pub(crate) device: AnyDevice,
     pub(crate) geometry: CacheGeometry,
     /// Elements of a token: of key and value, or of the latent's two parts.
     pub(crate) rows: (usize, usize),
     /// Memory of the caller, for checks of overlaps.
     pub(crate) lent: Vec<(&'static str, (usize, usize))>,
-    pub(crate) store: Store,
+    pub(crate) lock: CacheLock,
 }
 
-/// The options, checked as far as the device plays no part.
+/// The options of a cache, checked.
 struct Options {
     geometry: CacheGeometry,
     k_scale: ScaleFactors,
     v_scale: ScaleFactors,
-    memory: Option<gaudi_kv_cache_options>,
+    /// Memory of the caller for each plane; none where the cache has memory of its own.
+    memory: Vec<ForeignMemory>,
 }
 
+impl Options {
+    /// The caller's options for a cache on `device`, with a value plane or without one.
+    ///
+    /// # Safety
+    /// `options` is null or points to a structure of the size that it says, whose scales point to as much as they say and
+    /// whose memory this library alone uses while a call runs, until the cache is freed.
+    unsafe fn read(
+        options: *const gaudi_kv_cache_options,
+        device: &AnyDevice,
+        has_values: bool,
+    ) -> Result<Self, Failure> {
+        // SAFETY: the caller promises a null pointer or a structure of the size that it says.
+        let options = unsafe { structure::read(options) }?;
+        let dtype = choice("dtype", options.dtype, &STORAGE_NUMBERS)?;
+        check_reserved(options.reserved)?;
+        let scale = |what: &str, multipliers: &gaudi_kv_multipliers| {
+            if dtype != StorageDtype::Fp8 {
+                return Ok(ScaleFactors::ONE);
+            }
+            // SAFETY: the caller promises that each scale points to as many numbers as its count.
+            match unsafe { multipliers.factors(what) }? {
+                Some(factors) => Ok(factors),
+                None => Err(Failure::factor(format!("an FP8 cache needs a {what}; 1.0 is one"))),
+            }
+        };
+        let geometry = CacheGeometry::new(options.num_blocks, options.block_size_tokens, dtype)?;
+        let (k_scale, v_scale) = (
+            scale("k_scale", &options.k_scale)?,
+            if has_values { scale("v_scale", &options.v_scale)? } else { ScaleFactors::ONE },
+        );
+        if options.key_memory.is_null() && options.value_memory.is_null() {
+            return Ok(Self { geometry, k_scale, v_scale, memory: Vec::new() });
+        }
+        // SAFETY: the caller promises that the memory is this library's while a call runs, until the cache is freed.
+        let memory = unsafe { foreign_memory(&options, device, dtype, has_values) }?;
+        Ok(Self { geometry: geometry.without_pad_block(), k_scale, v_scale, memory })
+    }
+
+    /// The cache with all that C asks of it.
+    fn finish(
+        self,
+        device: &AnyDevice,
+        rows: (usize, usize),
+        cache: impl Into<AnyCache<AnyPlane>>,
+    ) -> gaudi_kv_cache {
+        gaudi_kv_cache {
+            device: device.clone(),
+            geometry: self.geometry,
+            rows,
+            lent: self.memory.iter().map(ForeignMemory::range).collect(),
+            lock: CacheLock::new(cache),
+        }
+    }
+}
+
+/// Memory of the caller for the key plane, and for the value plane of a cache that has one.
+///
 /// # Safety
-/// `options` is null or points to a structure of the size that it says, whose scales point to as much as they say.
-unsafe fn options(options: *const gaudi_kv_cache_options, has_values: bool) -> Result<Options, Failure> {
-    // SAFETY: the caller says so.
-    let options = unsafe { structure::read(options) }?;
-    let dtypes = [
-        (GAUDI_KV_FP8, StorageDtype::Fp8),
-        (GAUDI_KV_BF16, StorageDtype::Bf16),
-        (GAUDI_KV_F32, StorageDtype::F32),
-    ];
-    let dtype = choice("dtype", options.dtype, &dtypes)?;
-    check_reserved(options.reserved)?;
-    let scale = |what: &str, multipliers: &gaudi_kv_multipliers| {
-        if dtype != StorageDtype::Fp8 {
-            return Ok(ScaleFactors::ONE);
-        }
-        // SAFETY: the caller says so.
-        match unsafe { multipliers.factors(what) }? {
-            Some(factors) => Ok(factors),
-            None => Err(Failure::factor(format!("an FP8 cache needs a {what}; 1.0 is one"))),
-        }
-    };
-    let has_memory = !(options.key_memory.is_null() && options.value_memory.is_null());
-    let geometry = CacheGeometry::new(options.num_blocks, options.block_size_tokens, dtype)?;
-    Ok(Options {
-        geometry: if has_memory { geometry.without_pad_block() } else { geometry },
-        k_scale: scale("k_scale", &options.k_scale)?,
-        v_scale: if has_values { scale("v_scale", &options.v_scale)? } else { ScaleFactors::ONE },
-        memory: has_memory.then_some(options),
-    })
-}
-
-fn no_memory_of_the_caller<T>() -> Result<T, Failure> {
-    Err(Failure::unsupported("a Gaudi has memory of its own; key_memory and value_memory must be null"))
+/// The memory of `options` has the size that it says, and this library alone uses it while a call runs, until the cache
+/// is freed.
+unsafe fn foreign_memory(
+    options: &gaudi_kv_cache_options,
+    device: &AnyDevice,
+    dtype: StorageDtype,
+    has_values: bool,
+) -> Result<Vec<ForeignMemory>, Failure> {
+    if device.backend() == Backend::Hpu {
+        let message = "a Gaudi has memory of its own; key_memory and value_memory must be null";
+        return Err(Failure::unsupported(message));
+    }
+    let (key, value) = (options.key_memory, options.value_memory);
+    if !has_values && !value.is_null() {
+        return Err(Failure::argument("latents have no values; value_memory must be null"));
+    }
+    // SAFETY: the caller promises as much of the memory for the first plane.
+    let mut memory = vec![unsafe { ForeignMemory::of("key_memory", key, options.key_memory_bytes, dtype) }?];
+    if has_values {
+        let bytes = options.value_memory_bytes;
+        // SAFETY: the caller promises as much of the memory for the second plane.
+        memory.push(unsafe { ForeignMemory::of("value_memory", value, bytes, dtype) }?);
+    }
+    let ranges: Vec<_> = memory.iter().map(ForeignMemory::range).collect();
+    pointer::check_disjoint(&ranges, &[])?;
+    Ok(memory)
 }
 
 /// An empty cache of keys and values on a device. To be freed with `gaudi_kv_cache_free`.
@@ -214,52 +264,25 @@ pub unsafe extern "C" fn gaudi_kv_cache_create_mha(
     out: *mut *mut gaudi_kv_cache,
 ) -> gaudi_kv_status {
     let make = || {
-        // SAFETY: the caller says so of all of them.
-        let (device, shape, options) = unsafe {
-            (pointer::handle("the device", device)?, structure::read(shape)?, self::options(options, true)?)
-        };
-        let Options { geometry, k_scale, v_scale, memory } = options;
+        // SAFETY: the caller promises a live device or null, and structures of the sizes that they say or null.
+        let (device, shape) = unsafe { (pointer::handle("the device", device)?, structure::read(shape)?) };
+        let device = &device.device;
+        // SAFETY: the caller promises that scales and memory are as the options say.
+        let options = unsafe { Options::read(options, device, true) }?;
         let (heads, dims) = (shape.num_kv_heads, (shape.head_dim, shape.v_head_dim));
-        let scales = (&k_scale, &v_scale);
-        let mut lent = Vec::new();
-        let store = match (&device.place, memory) {
-            (Place::Emulated(device), None) => {
-                Store::Emulated(*device, mha(MhaCache::new(device, geometry, heads, dims, scales)?))
-            }
-            (Place::Emulated(device), Some(memory)) => {
-                // SAFETY: the caller says so of the memory.
-                let (key, value) = unsafe {
-                    (
-                        Lent::of("key_memory", memory.key_memory, memory.key_memory_bytes, geometry.dtype())?,
-                        Lent::of(
-                            "value_memory",
-                            memory.value_memory,
-                            memory.value_memory_bytes,
-                            geometry.dtype(),
-                        )?,
-                    )
-                };
-                lent = vec![key.range(), value.range()];
-                pointer::check_disjoint(&lent, &[])?;
+        let scales = (&options.k_scale, &options.v_scale);
+        let cache = match options.memory[..] {
+            [key, value] => {
                 let planes =
                     (|layout: &PlaneLayout| key.plane(layout), |layout: &PlaneLayout| value.plane(layout));
-                Store::Emulated(*device, mha(MhaCache::over(device, geometry, heads, dims, scales, planes)?))
+                MhaCache::over(device, options.geometry, heads, dims, scales, planes)?
             }
-            #[cfg(feature = "hpu")]
-            (Place::Hpu(device), None) => {
-                Store::Hpu(device.clone(), mha(MhaCache::new(device, geometry, heads, dims, scales)?))
-            }
-            #[cfg(feature = "hpu")]
-            (Place::Hpu(_), Some(_)) => return no_memory_of_the_caller(),
+            _ => MhaCache::new(device, options.geometry, heads, dims, scales)?,
         };
-        Ok(gaudi_kv_cache { geometry, rows: (heads * dims.0, heads * dims.1), lent, store })
+        Ok(options.finish(device, (heads * dims.0, heads * dims.1), cache))
     };
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that `out` is null or can be written.
     barrier(|| unsafe { pointer::hand_out(out, make) })
-}
-
-fn mha<P>(cache: MhaCache<P>) -> Planes<P> {
-    Planes::Mha(RwLock::new(cache))
 }
 
 /// An empty cache of latents on a device. Its one scale is `k_scale`, with one number for each direction. To be freed
@@ -277,45 +300,23 @@ pub unsafe extern "C" fn gaudi_kv_cache_create_mla(
     out: *mut *mut gaudi_kv_cache,
 ) -> gaudi_kv_status {
     let make = || {
-        // SAFETY: the caller says so of all of them.
-        let (device, shape, options) = unsafe {
-            (pointer::handle("the device", device)?, structure::read(shape)?, self::options(options, false)?)
-        };
-        let Options { geometry, k_scale, memory, .. } = options;
+        // SAFETY: the caller promises a live device or null, and structures of the sizes that they say or null.
+        let (device, shape) = unsafe { (pointer::handle("the device", device)?, structure::read(shape)?) };
+        let device = &device.device;
+        // SAFETY: the caller promises that the scale and the memory are as the options say.
+        let options = unsafe { Options::read(options, device, false) }?;
         let (rank, rope) = (shape.kv_lora_rank, shape.qk_rope_head_dim);
-        let mut lent = Vec::new();
-        let store = match (&device.place, memory) {
-            (Place::Emulated(device), None) => {
-                Store::Emulated(*device, mla(MlaCache::new(device, geometry, rank, rope, &k_scale)?))
+        let cache = match options.memory[..] {
+            [latent] => {
+                let plane = |layout: &PlaneLayout| latent.plane(layout);
+                MlaCache::over(device, options.geometry, rank, rope, &options.k_scale, plane)?
             }
-            (Place::Emulated(device), Some(memory)) => {
-                if !memory.value_memory.is_null() {
-                    return Err(Failure::argument("latents have no values; value_memory must be null"));
-                }
-                let (pointer, bytes) = (memory.key_memory, memory.key_memory_bytes);
-                // SAFETY: the caller says so of the memory.
-                let latent = unsafe { Lent::of("key_memory", pointer, bytes, geometry.dtype()) }?;
-                lent = vec![latent.range()];
-                let plane =
-                    |layout: &PlaneLayout| -> Result<EmulatedPlane, CacheError> { latent.plane(layout) };
-                let cache = MlaCache::over(device, geometry, rank, rope, &k_scale, plane)?;
-                Store::Emulated(*device, mla(cache))
-            }
-            #[cfg(feature = "hpu")]
-            (Place::Hpu(device), None) => {
-                Store::Hpu(device.clone(), mla(MlaCache::new(device, geometry, rank, rope, &k_scale)?))
-            }
-            #[cfg(feature = "hpu")]
-            (Place::Hpu(_), Some(_)) => return no_memory_of_the_caller(),
+            _ => MlaCache::new(device, options.geometry, rank, rope, &options.k_scale)?,
         };
-        Ok(gaudi_kv_cache { geometry, rows: (rank, rope), lent, store })
+        Ok(options.finish(device, (rank, rope), cache))
     };
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that `out` is null or can be written.
     barrier(|| unsafe { pointer::hand_out(out, make) })
-}
-
-fn mla<P>(cache: MlaCache<P>) -> Planes<P> {
-    Planes::Mla(RwLock::new(cache))
 }
 
 /// What a cache is.
@@ -328,7 +329,7 @@ pub unsafe extern "C" fn gaudi_kv_cache_get_info(
     info: *mut gaudi_kv_cache_info,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of both.
+        // SAFETY: the caller promises a live cache or null, and a structure of the size that it says or null.
         let (cache, info) = unsafe { (pointer::handle("the cache", cache)?, structure::out(info)?) };
         info.fill(cache.describe());
         Ok(())
@@ -338,14 +339,14 @@ pub unsafe extern "C" fn gaudi_kv_cache_get_info(
 impl gaudi_kv_cache {
     fn describe(&self) -> gaudi_kv_cache_info {
         let (geometry, (first, second)) = (self.geometry, self.rows);
-        let (generation, fingerprint, is_mha) = on_store!(&self.store, |device, planes| {
-            let fingerprint = on_planes!(planes, reading, |cache| cache.fingerprint());
-            (device.generation(), fingerprint, matches!(planes, Planes::Mha(_)))
-        });
+        let (fingerprint, is_mha) = {
+            let cache = self.lock.read();
+            (cache.fingerprint(), matches!(*cache, AnyCache::Mha(_)))
+        };
         gaudi_kv_cache_info {
             struct_size: 0,
             attention: if is_mha { GAUDI_KV_MHA } else { GAUDI_KV_MLA },
-            generation: generation_number(generation),
+            generation: generation_number(self.device.generation()),
             dtype: storage_number(geometry.dtype()),
             has_pad_block: (geometry.blocks() > geometry.num_blocks()).into(),
             num_blocks: geometry.num_blocks(),
@@ -356,6 +357,13 @@ impl gaudi_kv_cache {
         }
     }
 }
+
+/// The types of a cache's elements by their numbers.
+pub(crate) const STORAGE_NUMBERS: [(i32, StorageDtype); 3] = [
+    (GAUDI_KV_FP8, StorageDtype::Fp8),
+    (GAUDI_KV_BF16, StorageDtype::Bf16),
+    (GAUDI_KV_F32, StorageDtype::F32),
+];
 
 pub(crate) const fn storage_number(dtype: StorageDtype) -> i32 {
     match dtype {
@@ -371,6 +379,6 @@ pub(crate) const fn storage_number(dtype: StorageDtype) -> i32 {
 /// `cache` is null or a cache that has not been freed, and no other call uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_cache_free(cache: *mut gaudi_kv_cache) {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that the cache is null or not freed, and that no other call uses it.
     quiet_barrier(|| unsafe { pointer::free(cache) });
 }

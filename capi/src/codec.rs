@@ -60,11 +60,11 @@ pub struct gaudi_kv_codec_options {
     pub dequant: f32,
     /// `GAUDI_KV_CODEC_*`, or-ed.
     pub flags: u32,
-    /// Of `GAUDI_KV_FORMAT_CUSTOM`: one of `GAUDI_KV_LAYOUT_*`.
+    /// The layout of `GAUDI_KV_FORMAT_CUSTOM`: one of `GAUDI_KV_LAYOUT_*`.
     pub layout: i32,
-    /// Of `GAUDI_KV_FORMAT_CUSTOM`: one of `GAUDI_KV_INF_NAN_*`.
+    /// The Inf/NaN mode of `GAUDI_KV_FORMAT_CUSTOM`: one of `GAUDI_KV_INF_NAN_*`.
     pub inf_nan: i32,
-    /// Of `GAUDI_KV_FORMAT_CUSTOM`: the exponent bias, 0 to 63; an exponent field `e > 0` stands for `2^(e - bias)`.
+    /// The exponent bias of `GAUDI_KV_FORMAT_CUSTOM`, 0 to 63; an exponent field `e > 0` stands for `2^(e - bias)`.
     pub bias: u32,
 }
 
@@ -171,10 +171,10 @@ pub unsafe extern "C" fn gaudi_kv_codec_create(
     out: *mut *mut gaudi_kv_codec,
 ) -> gaudi_kv_status {
     let make = || {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises that `options` is null or a structure of the size that it says.
         unsafe { structure::read(options) }?.codec()
     };
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that `out` is null or can be written.
     barrier(|| unsafe { pointer::hand_out(out, make) })
 }
 
@@ -200,7 +200,8 @@ pub unsafe extern "C" fn gaudi_kv_codec_encode_f32(
     len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of all of them.
+        // SAFETY: the caller promises a live codec or null, `len` values that nobody changes and `len` codes that
+        // nobody uses.
         let (codec, values, codes) = unsafe { operands(codec, ("values", values), ("codes", codes), len) }?;
         match &codec.encode {
             Encode::Plain(encoder) => Ok(encoder.encode_f32(values, codes)?),
@@ -223,7 +224,8 @@ pub unsafe extern "C" fn gaudi_kv_codec_encode_bf16(
     len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value.
+        // SAFETY: the caller promises a live codec or null, `len` values that nobody changes and `len` codes that
+        // nobody uses; bf16 is its bits, of which any are a value.
         let (codec, values, codes) =
             unsafe { operands(codec, ("values", values.cast::<bf16>()), ("codes", codes), len) }?;
         match &codec.encode {
@@ -250,7 +252,8 @@ pub unsafe extern "C" fn gaudi_kv_codec_decode_f32(
     len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of all of them.
+        // SAFETY: the caller promises a live codec or null, `len` codes that nobody changes and `len` values that
+        // nobody uses.
         let (codec, codes, values) = unsafe { operands(codec, ("codes", codes), ("values", values), len) }?;
         Ok(codec.decode.dequant_f32(codes, values)?)
     })
@@ -269,7 +272,8 @@ pub unsafe extern "C" fn gaudi_kv_codec_decode_bf16(
     len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of all of them; bf16 is its bits, of which any are a value.
+        // SAFETY: the caller promises a live codec or null, `len` codes that nobody changes and `len` values that
+        // nobody uses; bf16 is its bits, of which any are a value.
         let (codec, codes, values) =
             unsafe { operands(codec, ("codes", codes), ("values", values.cast::<bf16>()), len) }?;
         Ok(codec.decode.dequant_bf16(codes, values)?)
@@ -282,7 +286,7 @@ pub unsafe extern "C" fn gaudi_kv_codec_decode_bf16(
 /// `codec` is null or a codec that has not been freed, and no other call uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_codec_free(codec: *mut gaudi_kv_codec) {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that the codec is null or not freed, and that no other call uses it.
     quiet_barrier(|| unsafe { pointer::free(codec) });
 }
 
@@ -301,7 +305,7 @@ unsafe fn operands<'a, S, D>(
     len: usize,
 ) -> Result<(&'a gaudi_kv_codec, &'a [S], &'a mut [D]), Failure> {
     check_disjoint(&[(written_name, bytes_of(written, len))], &[(read_name, bytes_of(read, len))])?;
-    // SAFETY: the caller says so of all of them; nothing overlaps.
+    // SAFETY: the caller promises a live codec or null and arrays of `len` elements, and they do not overlap.
     unsafe {
         Ok((
             pointer::handle("the codec", codec)?,

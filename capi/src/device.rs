@@ -8,7 +8,7 @@ use kv::Generation;
 use kv::device::emulated::{Emulated, Mode};
 #[cfg(feature = "hpu")]
 use kv::device::hpu::{Hpu, HpuOptions, RecipeFolder};
-use kv::device::{Backend, Device};
+use kv::device::{AnyDevice, Backend, Device};
 
 use crate::failure::Failure;
 use crate::last_error::{barrier, c_string, quiet_barrier};
@@ -36,42 +36,8 @@ pub const GAUDI_KV_HPU: i32 = 2;
 /// they need of it, so it may be freed before them.
 #[derive(Debug)]
 pub struct gaudi_kv_device {
-    pub(crate) place: Place,
+    pub(crate) device: AnyDevice,
     description: CString,
-}
-
-/// The kinds of devices.
-#[derive(Debug, Clone)]
-pub(crate) enum Place {
-    Emulated(Emulated),
-    #[cfg(feature = "hpu")]
-    Hpu(Hpu),
-}
-
-/// Does the same on a device of any kind.
-macro_rules! on_device {
-    ($place:expr, |$device:ident| $work:expr) => {
-        match $place {
-            $crate::device::Place::Emulated($device) => $work,
-            #[cfg(feature = "hpu")]
-            $crate::device::Place::Hpu($device) => $work,
-        }
-    };
-}
-pub(crate) use on_device;
-
-impl Place {
-    pub(crate) fn generation(&self) -> Generation {
-        on_device!(self, |device| device.generation())
-    }
-
-    pub(crate) fn backend(&self) -> Backend {
-        on_device!(self, |device| device.backend())
-    }
-
-    pub(crate) fn description(&self) -> String {
-        on_device!(self, |device| device.description())
-    }
 }
 
 /// The generation of that number.
@@ -145,9 +111,9 @@ unsafe impl Structure for gaudi_kv_hpu_options {
     const WHOLE: usize = field_end!(gaudi_kv_hpu_options, timeout_ms);
 }
 
-fn device(place: Place) -> gaudi_kv_device {
-    let description = c_string(place.description().as_bytes());
-    gaudi_kv_device { place, description }
+fn handle(device: AnyDevice) -> gaudi_kv_device {
+    let description = c_string(device.description().as_bytes());
+    gaudi_kv_device { device, description }
 }
 
 /// A Gaudi of `generation` (`GAUDI_KV_GAUDI2`, `GAUDI_KV_GAUDI3`) in `mode` (`GAUDI_KV_EXACT`, `GAUDI_KV_FAST`),
@@ -178,9 +144,9 @@ pub unsafe extern "C" fn gaudi_kv_device_create_emulated(
                 )));
             }
         };
-        Ok(device(Place::Emulated(Emulated::new(generation, mode))))
+        Ok(handle(Emulated::new(generation, mode).into()))
     };
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that `out` is null or can be written.
     barrier(|| unsafe { pointer::hand_out(out, make) })
 }
 
@@ -200,21 +166,21 @@ pub unsafe extern "C" fn gaudi_kv_device_create_hpu(
     out: *mut *mut gaudi_kv_device,
 ) -> gaudi_kv_status {
     let make = || {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises that `options` is null or a structure of the size that it says.
         let options = unsafe { structure::read_or_default(options) }?;
-        // SAFETY: the caller says so of the texts.
-        unsafe { open_hpu(&options) }.map(device)
+        // SAFETY: the caller promises that the texts of `options` are null or end with a zero.
+        unsafe { open_hpu(&options) }.map(handle)
     };
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that `out` is null or can be written.
     barrier(|| unsafe { pointer::hand_out(out, make) })
 }
 
 /// # Safety
 /// The texts are null or end with a zero.
 #[cfg(feature = "hpu")]
-unsafe fn open_hpu(options: &gaudi_kv_hpu_options) -> Result<Place, Failure> {
+unsafe fn open_hpu(options: &gaudi_kv_hpu_options) -> Result<AnyDevice, Failure> {
     let path = |what, text: *const c_char| {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises a text that ends with a zero, and null is left out.
         (!text.is_null()).then(|| unsafe { pointer::path(what, text) }).transpose()
     };
     let recipe_cache = match path("recipe_folder", options.recipe_folder)? {
@@ -231,13 +197,13 @@ unsafe fn open_hpu(options: &gaudi_kv_hpu_options) -> Result<Place, Failure> {
     if options.timeout_ms > 0 {
         open.timeout = Duration::from_millis(options.timeout_ms);
     }
-    Ok(Place::Hpu(Hpu::open(&open)?))
+    Ok(Hpu::open(&open)?.into())
 }
 
 /// # Safety
 /// None is needed.
 #[cfg(not(feature = "hpu"))]
-unsafe fn open_hpu(_: &gaudi_kv_hpu_options) -> Result<Place, Failure> {
+unsafe fn open_hpu(_: &gaudi_kv_hpu_options) -> Result<AnyDevice, Failure> {
     Err(Failure::unsupported(
         "this library was built without the feature hpu, so it has emulated devices only",
     ))
@@ -253,10 +219,10 @@ pub unsafe extern "C" fn gaudi_kv_device_get_info(
     info: *mut gaudi_kv_device_info,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of both.
+        // SAFETY: the caller promises a live device or null, and a structure of the size that it says or null.
         let (device, info) = unsafe { (pointer::handle("the device", device)?, structure::out(info)?) };
-        let generation = device.place.generation();
-        let (backend, mode) = match device.place.backend() {
+        let generation = device.device.generation();
+        let (backend, mode) = match device.device.backend() {
             Backend::Emulated(Mode::Exact) => (GAUDI_KV_EMULATED, GAUDI_KV_EXACT),
             Backend::Emulated(Mode::Fast) => (GAUDI_KV_EMULATED, GAUDI_KV_FAST),
             Backend::Hpu => (GAUDI_KV_HPU, 0),
@@ -279,7 +245,7 @@ pub unsafe extern "C" fn gaudi_kv_device_get_info(
 /// `device` is null or a device that has not been freed, and no other call uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_device_free(device: *mut gaudi_kv_device) {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that the device is null or not freed, and that no other call uses it.
     quiet_barrier(|| unsafe { pointer::free(device) });
 }
 

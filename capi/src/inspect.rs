@@ -2,12 +2,12 @@
 
 use std::ffi::{CString, c_char};
 
+use kv::check::ModelJson;
 use kv::checkpoint::{ModelFolder, TensorParallel};
+use kv::device::Device;
 use kv::scales::{
-    CacheDtypeRequest, Inspection, MlaScale, Options, QMissing, SCALE_ADJUSTMENT_ENV, SkipLayer,
-    parse_scale_adjustment,
+    CacheDtypeRequest, Inspection, MlaScale, Options, QMissing, SkipLayer, requested_scale_adjustment,
 };
-use serde::Serialize;
 
 use crate::device::gaudi_kv_device;
 use crate::failure::Failure;
@@ -129,14 +129,6 @@ pub struct gaudi_kv_inspection {
     json: CString,
 }
 
-/// The object of `gaudi-kv inspect --json`.
-#[derive(Serialize)]
-struct Inspected<'a> {
-    #[serde(flatten)]
-    inspection: &'a Inspection,
-    backend: &'static str,
-}
-
 /// Picks what a number stands for.
 pub(crate) fn choice<T: Copy>(what: &str, number: i32, known: &[(i32, T)]) -> Result<T, Failure> {
     let found = known.iter().find(|(known, _)| *known == number);
@@ -168,14 +160,10 @@ impl gaudi_kv_inspect_options {
         const SKIP_SLIDING: u32 = GAUDI_KV_INSPECT_SKIP_SLIDING_WINDOW;
         check_flags(self.flags, STRICT | VERIFY_WEIGHTS | SKIP_SLIDING)?;
         check_reserved(self.reserved)?;
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises `num_skip_layers` numbers that nobody changes.
         let skip_layers = unsafe { pointer::slice("skip_layers", self.skip_layers, self.num_skip_layers) }?;
         let skip_layers = skip_layers.iter().map(|layer| SkipLayer::Index(*layer as usize));
         let sliding = (self.flags & SKIP_SLIDING != 0).then_some(SkipLayer::SlidingWindow);
-        let environment = || {
-            std::env::var_os(SCALE_ADJUSTMENT_ENV)
-                .map(|value| parse_scale_adjustment(&value.to_string_lossy()))
-        };
         let scale_adjustment = choice(
             "scale_adjustment",
             self.scale_adjustment,
@@ -204,7 +192,7 @@ impl gaudi_kv_inspect_options {
                 rank: self.tensor_parallel_rank as usize,
             }),
             skip_layers: skip_layers.chain(sliding).collect(),
-            scale_adjustment: scale_adjustment.unwrap_or_else(environment),
+            scale_adjustment: scale_adjustment.unwrap_or_else(requested_scale_adjustment),
             verify_weights: self.flags & VERIFY_WEIGHTS != 0,
             strict: self.flags & STRICT != 0,
             ..Options::new(generation)
@@ -234,7 +222,8 @@ pub unsafe extern "C" fn gaudi_kv_inspect(
     out: *mut *mut gaudi_kv_inspection,
 ) -> gaudi_kv_status {
     let make = || {
-        // SAFETY: the caller says so of all of them.
+        // SAFETY: the caller promises a path that ends with a zero, a live device and a structure of the size that it
+        // says, or null.
         let (model, device, options) = unsafe {
             (
                 pointer::path("the model", model)?,
@@ -242,18 +231,18 @@ pub unsafe extern "C" fn gaudi_kv_inspect(
                 structure::read_or_default(options)?,
             )
         };
-        // SAFETY: the caller says so.
-        let options = unsafe { options.resolve(device.place.generation()) }?;
+        // SAFETY: the caller promises as many numbers of layers as the options say.
+        let options = unsafe { options.resolve(device.device.generation()) }?;
         let inspection = on_threads(|| {
             let folder = ModelFolder::open(model)?;
             Ok(kv::scales::inspect(&folder, &options, &|_| {})?)
         })?;
-        let object = Inspected { inspection: &inspection, backend: device.place.backend().name() };
+        let object = ModelJson::new(&inspection, device.device.backend().name());
         let json = serde_json::to_vec(&object).map_err(|error| Failure::internal(error.to_string()))?;
         let (layers, json) = (Layers::of(&inspection.layers), c_string(&json));
         Ok(gaudi_kv_inspection { inspection, layers, json })
     };
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that `out` is null or can be written.
     barrier(|| unsafe { pointer::hand_out(out, make) })
 }
 
@@ -270,7 +259,7 @@ pub unsafe extern "C" fn gaudi_kv_inspection_json(
     len: *mut usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises a live inspection or null.
         let this = unsafe { pointer::handle("the inspection", inspection) }?;
         if json.is_null() {
             return Err(Failure::argument("the place for the JSON is null"));
@@ -296,7 +285,7 @@ pub unsafe extern "C" fn gaudi_kv_inspection_get_info(
     info: *mut gaudi_kv_inspection_info,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of both.
+        // SAFETY: the caller promises a live inspection or null, and a structure of the size that it says or null.
         let (this, info) = unsafe { (pointer::handle("the inspection", inspection)?, structure::out(info)?) };
         let Inspection { layers, unused, findings, scale_adjustment, .. } = &this.inspection;
         info.fill(gaudi_kv_inspection_info {
@@ -321,6 +310,6 @@ pub unsafe extern "C" fn gaudi_kv_inspection_get_info(
 /// `inspection` is null or an inspection that has not been freed, and no other call uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_inspection_free(inspection: *mut gaudi_kv_inspection) {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that the inspection is null or not freed, and that no other call uses it.
     quiet_barrier(|| unsafe { pointer::free(inspection) });
 }

@@ -127,7 +127,7 @@ pub unsafe extern "C" fn gaudi_kv_last_error(error: *mut gaudi_kv_error) -> gaud
     };
     let work = || {
         let value = LAST.try_with(|last| of(&last.borrow()));
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises that `error` is null or a structure of the size that it says.
         let written = unsafe { structure::out(error) }?;
         written.fill(value.map_err(|_| Failure::internal("this thread is ending"))?);
         Ok(())

@@ -9,24 +9,24 @@
 #![allow(non_camel_case_types, reason = "names of the header")]
 #![allow(clippy::too_many_arguments, reason = "C has no slices")]
 
+mod array_functions;
 mod attend;
 mod attention;
-mod batch;
-mod block;
+mod block_image;
 mod cache;
+mod cache_lock;
 mod codec;
 mod device;
 mod failure;
+mod foreign_memory;
 mod inspect;
 mod last_error;
-mod lent;
-mod numbers;
 mod pointer;
 mod rerange;
 mod rows;
 mod scale;
 mod status;
-mod store;
+mod step_batch;
 mod structure;
 mod threads;
 mod version;

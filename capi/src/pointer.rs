@@ -29,7 +29,8 @@ pub(crate) unsafe fn slice<'a, T>(what: &str, pointer: *const T, len: usize) -> 
         return Ok(&[]);
     }
     check(what, pointer, len)?;
-    // SAFETY: not null, aligned, of a size that there can be, and the caller says the rest.
+    // SAFETY: not null, aligned, of a size that there can be; the caller promises that many elements, which nobody
+    // writes to.
     Ok(unsafe { std::slice::from_raw_parts(pointer, len) })
 }
 
@@ -47,7 +48,8 @@ pub(crate) unsafe fn slice_mut<'a, T>(
         return Ok(&mut []);
     }
     check(what, pointer, len)?;
-    // SAFETY: not null, aligned, of a size that there can be, and the caller says the rest.
+    // SAFETY: not null, aligned, of a size that there can be; the caller promises that many elements, which nobody
+    // else uses.
     Ok(unsafe { std::slice::from_raw_parts_mut(pointer, len) })
 }
 
@@ -56,7 +58,7 @@ pub(crate) unsafe fn slice_mut<'a, T>(
 /// # Safety
 /// `pointer` is null, or came from this library, of this type, and is not freed as long as the reference lives.
 pub(crate) unsafe fn handle<'a, T>(what: &str, pointer: *const T) -> Result<&'a T, Failure> {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises null, or an object of this library and type that outlives the reference.
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::argument(format!("{what} is null")))
 }
 
@@ -65,7 +67,8 @@ pub(crate) unsafe fn handle<'a, T>(what: &str, pointer: *const T) -> Result<&'a 
 /// # Safety
 /// As for [`handle`], and no other call uses the handle.
 pub(crate) unsafe fn handle_mut<'a, T>(what: &str, pointer: *mut T) -> Result<&'a mut T, Failure> {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises null, or an object of this library and type that outlives the reference and that no
+    // other call uses.
     unsafe { pointer.as_mut() }.ok_or_else(|| Failure::argument(format!("{what} is null")))
 }
 
@@ -83,7 +86,7 @@ pub(crate) unsafe fn hand_out<T>(
     // SAFETY: not null, and the caller says that it can be written.
     unsafe { out.write(std::ptr::null_mut()) };
     let made = Box::into_raw(Box::new(make()?));
-    // SAFETY: as above.
+    // SAFETY: not null, and still the caller's to be written.
     unsafe { out.write(made) };
     Ok(())
 }
@@ -107,7 +110,7 @@ pub(crate) unsafe fn path<'a>(what: &str, text: *const c_char) -> Result<&'a Pat
     if text.is_null() {
         return Err(Failure::argument(format!("{what} is null")));
     }
-    // SAFETY: not null, and the caller says the rest.
+    // SAFETY: not null, and the caller promises a zero at its end and that nobody writes to it.
     let text = unsafe { CStr::from_ptr(text) };
     Ok(Path::new(OsStr::from_bytes(text.to_bytes())))
 }

@@ -65,10 +65,10 @@ pub unsafe extern "C" fn gaudi_kv_rerange(
             Generation::Gaudi2 => (ocp, gaudi2),
             Generation::Gaudi3 => (gaudi2, ocp),
         };
-        // SAFETY: the caller says so; null is for who does not want to know.
+        // SAFETY: the caller promises a structure of the size that it says; null is for who does not want to know.
         let counts = if counts.is_null() { None } else { Some(unsafe { structure::out(counts) }?) };
         let rerange = Rerange::new(from, to, factor).map_err(Failure::from)?;
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises `len` codes that nobody else uses.
         let result = rerange.apply(unsafe { pointer::slice_mut("codes", codes, len) }?);
         if let Some(counts) = counts {
             counts.fill(gaudi_kv_rerange_counts {

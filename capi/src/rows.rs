@@ -7,7 +7,6 @@ use crate::failure::Failure;
 use crate::last_error::barrier;
 use crate::pointer::{self, bytes_of, check_disjoint};
 use crate::status::gaudi_kv_status;
-use crate::store::{on_store, reading, writing};
 
 /// Stores keys and values of tokens at their slots: `k` is `[tokens, num_kv_heads, head_dim]`, `v` `[tokens,
 /// num_kv_heads, v_head_dim]`, both bfloat16 bits, and `slot_mapping` has a slot for each token: `block *
@@ -35,7 +34,7 @@ pub unsafe extern "C" fn gaudi_kv_cache_write_mha(
     tokens: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises a live cache or null.
         let cache = unsafe { pointer::handle("the cache", cache.cast_const()) }?;
         let read = [
             ("k", bytes_of(k, k_len)),
@@ -43,7 +42,8 @@ pub unsafe extern "C" fn gaudi_kv_cache_write_mha(
             ("slot_mapping", bytes_of(slot_mapping, tokens)),
         ];
         check_disjoint(&cache.lent, &read)?;
-        // SAFETY: the caller says so; bf16 is its bits, of which any are a value; nothing overlaps.
+        // SAFETY: the caller promises as many elements behind each pointer, which nobody changes; bf16 is its bits,
+        // of which any are a value, and none lies in the cache's memory.
         let (k, v, slots) = unsafe {
             (
                 pointer::slice("k", k.cast::<bf16>(), k_len)?,
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn gaudi_kv_cache_write_mha(
                 pointer::slice("slot_mapping", slot_mapping, tokens)?,
             )
         };
-        on_store!(&cache.store, |device, planes| Ok(writing(planes.mha()?).write(device, k, v, slots)?))
+        Ok(cache.lock.write().mha_mut()?.write(&cache.device, k, v, slots)?)
     })
 }
 
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn gaudi_kv_cache_write_mla(
     tokens: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises a live cache or null.
         let cache = unsafe { pointer::handle("the cache", cache.cast_const()) }?;
         let read = [
             ("kv_c", bytes_of(kv_c, kv_c_len)),
@@ -80,7 +80,8 @@ pub unsafe extern "C" fn gaudi_kv_cache_write_mla(
             ("slot_mapping", bytes_of(slot_mapping, tokens)),
         ];
         check_disjoint(&cache.lent, &read)?;
-        // SAFETY: the caller says so; bf16 is its bits, of which any are a value; nothing overlaps.
+        // SAFETY: the caller promises as many elements behind each pointer, which nobody changes; bf16 is its bits,
+        // of which any are a value, and none lies in the cache's memory.
         let (kv_c, k_pe, slots) = unsafe {
             (
                 pointer::slice("kv_c", kv_c.cast::<bf16>(), kv_c_len)?,
@@ -88,7 +89,7 @@ pub unsafe extern "C" fn gaudi_kv_cache_write_mla(
                 pointer::slice("slot_mapping", slot_mapping, tokens)?,
             )
         };
-        on_store!(&cache.store, |device, planes| Ok(writing(planes.mla()?).write(device, kv_c, k_pe, slots)?))
+        Ok(cache.lock.write().mla_mut()?.write(&cache.device, kv_c, k_pe, slots)?)
     })
 }
 
@@ -120,12 +121,13 @@ pub unsafe extern "C" fn gaudi_kv_cache_read_mha(
     v_len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises a live cache or null.
         let cache = unsafe { pointer::handle("the cache", cache) }?;
         let written = [("k", bytes_of(k, k_len)), ("v", bytes_of(v, v_len))];
         check_disjoint(&written, &[("slot_mapping", bytes_of(slot_mapping, tokens))])?;
         check_disjoint(&written, &cache.lent)?;
-        // SAFETY: the caller says so; bf16 is its bits, of which any are a value; nothing overlaps.
+        // SAFETY: the caller promises `tokens` slots that nobody changes, and as many elements of `k` and `v` that
+        // nobody else uses; bf16 is its bits, of which any are a value, and nothing overlaps.
         let (slots, k, v) = unsafe {
             (
                 pointer::slice("slot_mapping", slot_mapping, tokens)?,
@@ -133,14 +135,13 @@ pub unsafe extern "C" fn gaudi_kv_cache_read_mha(
                 pointer::slice_mut("v", v.cast::<bf16>(), v_len)?,
             )
         };
-        let read = on_store!(&cache.store, |device, planes| {
-            let planes = planes.mha()?;
-            check_len("k", k.len(), slots.len(), cache.rows.0)?;
-            check_len("v", v.len(), slots.len(), cache.rows.1)?;
-            reading(planes).read(device, slots)
-        })?;
-        k.copy_from_slice(&read.0);
-        v.copy_from_slice(&read.1);
+        let locked = cache.lock.read();
+        let planes = locked.mha()?;
+        check_len("k", k.len(), slots.len(), cache.rows.0)?;
+        check_len("v", v.len(), slots.len(), cache.rows.1)?;
+        let (keys, values) = planes.read(&cache.device, slots)?;
+        k.copy_from_slice(&keys);
+        v.copy_from_slice(&values);
         Ok(())
     })
 }
@@ -159,12 +160,13 @@ pub unsafe extern "C" fn gaudi_kv_cache_read_mla(
     latents_len: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises a live cache or null.
         let cache = unsafe { pointer::handle("the cache", cache) }?;
         let written = [("latents", bytes_of(latents, latents_len))];
         check_disjoint(&written, &[("slot_mapping", bytes_of(slot_mapping, tokens))])?;
         check_disjoint(&written, &cache.lent)?;
-        // SAFETY: the caller says so; bf16 is its bits, of which any are a value; nothing overlaps.
+        // SAFETY: the caller promises `tokens` slots that nobody changes, and as many latents that nobody else uses;
+        // bf16 is its bits, of which any are a value, and nothing overlaps.
         let (slots, latents) = unsafe {
             (
                 pointer::slice("slot_mapping", slot_mapping, tokens)?,
@@ -172,12 +174,10 @@ pub unsafe extern "C" fn gaudi_kv_cache_read_mla(
             )
         };
         let row = cache.rows.0 + cache.rows.1;
-        let read = on_store!(&cache.store, |device, planes| {
-            let planes = planes.mla()?;
-            check_len("latents", latents.len(), slots.len(), row)?;
-            reading(planes).read(device, slots)
-        })?;
-        latents.copy_from_slice(&read);
+        let locked = cache.lock.read();
+        let plane = locked.mla()?;
+        check_len("latents", latents.len(), slots.len(), row)?;
+        latents.copy_from_slice(&plane.read(&cache.device, slots)?);
         Ok(())
     })
 }

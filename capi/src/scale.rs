@@ -118,7 +118,7 @@ impl gaudi_kv_multipliers {
     /// Both point to as many numbers as it says.
     pub(crate) unsafe fn factors(&self, what: &str) -> Result<Option<ScaleFactors>, Failure> {
         let heads = |part, pointer| -> Result<HeadScales, Failure> {
-            // SAFETY: the caller says so.
+            // SAFETY: the caller promises `count` numbers behind both pointers, which nobody changes.
             let numbers = unsafe { pointer::slice(&format!("{part} of {what}"), pointer, self.count) }?;
             Ok(match numbers {
                 [one] => HeadScales::One(*one),
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn gaudi_kv_inspection_get_layer(
     layer: *mut gaudi_kv_layer,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of both.
+        // SAFETY: the caller promises a live inspection or null, and a structure of the size that it says or null.
         let (this, out) = unsafe { (pointer::handle("the inspection", inspection)?, structure::out(layer)?) };
         let Some(place) = this.layers.order.get(index) else {
             let count = this.layers.order.len();
@@ -284,7 +284,7 @@ pub unsafe extern "C" fn gaudi_kv_inspection_get_scale(
     scale: *mut gaudi_kv_scale,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of both.
+        // SAFETY: the caller promises a live inspection or null, and a structure of the size that it says or null.
         let (this, out) = unsafe { (pointer::handle("the inspection", inspection)?, structure::out(scale)?) };
         let place = match role {
             GAUDI_KV_ROLE_K => 0,

@@ -67,7 +67,7 @@ unsafe fn size<T: Structure>(pointer: *const T) -> Result<usize, Failure> {
 /// # Safety
 /// `pointer` is null, or can be read for as many bytes as its `struct_size` says.
 pub(crate) unsafe fn read<T: Structure>(pointer: *const T) -> Result<T, Failure> {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises as many bytes as the structure's `struct_size` says.
     let size = unsafe { size(pointer) }?;
     let mut value = MaybeUninit::<T>::zeroed();
     let known = size.min(size_of::<T>());
@@ -86,7 +86,7 @@ pub(crate) unsafe fn read<T: Structure>(pointer: *const T) -> Result<T, Failure>
     Ok(unsafe { value.assume_init() })
 }
 
-/// The same where null means all defaults: zeros.
+/// The caller's structure, or zeros, which are all defaults, for null.
 ///
 /// # Safety
 /// As for [`read`].
@@ -95,7 +95,7 @@ pub(crate) unsafe fn read_or_default<T: Structure>(pointer: *const T) -> Result<
         // SAFETY: any bytes are a value.
         return Ok(unsafe { MaybeUninit::<T>::zeroed().assume_init() });
     }
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises as many bytes as the structure's `struct_size` says.
     unsafe { read(pointer) }
 }
 
@@ -111,7 +111,7 @@ pub(crate) struct Out<T> {
 /// # Safety
 /// `pointer` is null, or can be read and written for as many bytes as its `struct_size` says, until it is filled.
 pub(crate) unsafe fn out<T: Structure>(pointer: *mut T) -> Result<Out<T>, Failure> {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises as many bytes, to be read and written, as the structure's `struct_size` says.
     let size = unsafe { size(pointer) }?;
     Ok(Out { pointer, size })
 }
@@ -121,8 +121,8 @@ impl<T: Structure> Out<T> {
     pub(crate) fn fill(self, value: T) {
         const HEAD: usize = size_of::<u64>();
         let known = self.size.min(size_of::<T>());
-        // SAFETY: whoever made this says that `size` bytes can be written, of which `known` are inside of `value` too,
-        // a local that does not overlap with them; both are longer than the head.
+        // SAFETY: whoever made this says that `size` bytes can be written, of which `known` are inside of `value`
+        // too, a local that does not overlap with them; both are longer than the head.
         unsafe {
             let (from, to) = ((&raw const value).cast::<u8>(), self.pointer.cast::<u8>());
             from.add(HEAD).copy_to_nonoverlapping(to.add(HEAD), known - HEAD);

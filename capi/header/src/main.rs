@@ -19,12 +19,12 @@ const SOURCES: [&str; 15] = [
     "scale",
     "cache",
     "rows",
-    "block",
-    "batch",
+    "block_image",
+    "step_batch",
     "attention",
     "attend",
     "codec",
-    "numbers",
+    "array_functions",
     "rerange",
 ];
 

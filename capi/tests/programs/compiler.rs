@@ -74,7 +74,7 @@ impl Program {
         Self::new("cc", &["-std=c11"], &sources(path))
     }
 
-    /// The same sources as C++.
+    /// The C sources compiled as C++.
     pub fn cpp(path: &str) -> Self {
         Self::new("c++", &["-x", "c++", "-std=c++17"], &sources(path))
     }

@@ -83,7 +83,7 @@ fn set(what: &str, from: &[i32], to: &mut Vec<usize>) -> Result<(), Failure> {
 /// `out` is null or points to a pointer, which is set; to null where the call fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_batch_create(out: *mut *mut gaudi_kv_batch) -> gaudi_kv_status {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that `out` is null or can be written.
     barrier(|| unsafe { pointer::hand_out(out, || Ok(gaudi_kv_batch::default())) })
 }
 
@@ -114,7 +114,8 @@ pub unsafe extern "C" fn gaudi_kv_batch_prepare(
     max_blocks: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of all of them.
+        // SAFETY: the caller promises a batch that no other call uses, a live cache or null, and as many numbers
+        // behind each pointer as is said, which nobody changes.
         let (batch, query_start_loc, seq_lens, block_table, cache) = unsafe {
             (
                 pointer::handle_mut("the batch", batch)?,
@@ -138,6 +139,6 @@ pub unsafe extern "C" fn gaudi_kv_batch_prepare(
 /// `batch` is null or a batch that has not been freed, and no other call uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_batch_free(batch: *mut gaudi_kv_batch) {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that the batch is null or not freed, and that no other call uses it.
     quiet_barrier(|| unsafe { pointer::free(batch) });
 }

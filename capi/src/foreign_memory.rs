@@ -4,21 +4,23 @@ use std::ffi::c_void;
 
 use kv::cache::CacheError;
 use kv::device::emulated::EmulatedPlane;
-use kv::device::{PlaneLayout, StorageDtype};
+use kv::device::{AnyPlane, PlaneLayout, StorageDtype};
 
 use crate::failure::Failure;
 
 /// Memory of the caller that a plane is to lie in.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lent {
+pub(crate) struct ForeignMemory {
     what: &'static str,
     pointer: *mut c_void,
     bytes: usize,
 }
 
-impl Lent {
+impl ForeignMemory {
+    /// Takes memory for a plane of elements stored as `dtype`.
+    ///
     /// # Errors
-    /// It is null, or not aligned for the elements.
+    /// The memory is null, not aligned to its elements, or no whole number of them.
     ///
     /// # Safety
     /// `bytes` bytes can be read and written there, by this library alone while a call runs, until the cache is freed.
@@ -45,18 +47,19 @@ impl Lent {
         Ok(Self { what, pointer, bytes })
     }
 
-    /// The bytes, for checks of overlaps.
+    /// The name and the bytes of the memory, for checks of overlaps.
     pub(crate) fn range(&self) -> (&'static str, (usize, usize)) {
         (self.what, (self.pointer.addr(), self.bytes))
     }
 
-    /// A plane in it.
+    /// A plane in this memory.
     ///
     /// # Errors
     /// The layout has another size.
-    pub(crate) fn plane(self, layout: &PlaneLayout) -> Result<EmulatedPlane, CacheError> {
-        // SAFETY: the caller of `of` says that this library alone uses the memory while a call runs, until the cache is freed,
-        // and a cache is changed under its own lock.
-        Ok(unsafe { EmulatedPlane::from_raw(*layout, self.pointer.cast(), self.bytes) }?)
+    pub(crate) fn plane(self, layout: &PlaneLayout) -> Result<AnyPlane, CacheError> {
+        // SAFETY: who called `of` promised that this library alone uses the memory while a call runs, until the cache is
+        // freed, and a cache is changed under its own lock.
+        let plane = unsafe { EmulatedPlane::from_raw(*layout, self.pointer.cast(), self.bytes) }?;
+        Ok(AnyPlane::Emulated(plane))
     }
 }

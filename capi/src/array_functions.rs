@@ -1,4 +1,5 @@
-//! What needs no codec: bfloat16, the largest magnitude, codes that a device cannot read, scales that cost nothing.
+//! Functions over arrays that need no codec: rounding to bfloat16, the largest magnitude, codes that a device cannot
+//! read; and scales that cost nothing.
 
 use half::bf16;
 use kv::fp8::{align_dequant_scale, amax_bf16, amax_f32, bf16_from_f32_slice, scan_codes};
@@ -69,7 +70,8 @@ pub unsafe extern "C" fn gaudi_kv_round_bf16(
 ) -> gaudi_kv_status {
     barrier(|| {
         check_disjoint(&[("rounded", bytes_of(rounded, len))], &[("values", bytes_of(values, len))])?;
-        // SAFETY: the caller says so of both; bf16 is its bits; nothing overlaps.
+        // SAFETY: the caller promises `len` elements behind both pointers, used by nobody else; bf16 is its bits, and
+        // nothing overlaps.
         let (values, rounded) = unsafe {
             (
                 pointer::slice("values", values, len)?,
@@ -103,7 +105,7 @@ pub unsafe extern "C" fn gaudi_kv_amax_f32(
     len: usize,
     amax: *mut f32,
 ) -> gaudi_kv_status {
-    // SAFETY: the caller says so of both.
+    // SAFETY: the caller promises `len` values that nobody changes, and that `amax` is null or can be written.
     barrier(|| unsafe { set_amax(amax, || Ok(amax_f32(pointer::slice("values", values, len)?))) })
 }
 
@@ -118,7 +120,8 @@ pub unsafe extern "C" fn gaudi_kv_amax_bf16(
     len: usize,
     amax: *mut f32,
 ) -> gaudi_kv_status {
-    // SAFETY: the caller says so of both; bf16 is its bits, of which any are a value.
+    // SAFETY: the caller promises `len` values that nobody changes, and that `amax` is null or can be written; bf16
+    // is its bits, of which any are a value.
     barrier(|| unsafe {
         set_amax(amax, || Ok(amax_bf16(pointer::slice("values", values.cast::<bf16>(), len)?).to_f32()))
     })
@@ -136,7 +139,7 @@ pub unsafe extern "C" fn gaudi_kv_scan_codes(
     scan: *mut gaudi_kv_code_scan,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of both.
+        // SAFETY: the caller promises `len` codes that nobody changes, and a structure of the size that it says.
         let (codes, scan) = unsafe { (pointer::slice("codes", codes, len)?, structure::out(scan)?) };
         let found = scan_codes(codes);
         let (above_gaudi2_max, nan) = (found.above_gaudi2_max, found.nan);
@@ -160,7 +163,7 @@ pub unsafe extern "C" fn gaudi_kv_align_dequant_scale(
     aligned: *mut gaudi_kv_aligned_scale,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises that `aligned` is null or a structure of the size that it says.
         let out = unsafe { structure::out(aligned) }?;
         let found = align_dequant_scale(self::generation(generation)?, scale)?;
         out.fill(gaudi_kv_aligned_scale {

@@ -1,16 +1,14 @@
 //! Whole blocks: copied within a cache, and on their way to another device or process.
 
 use kv::cache::{BlockCache, BlockImage, PlaneImage};
-use kv::device::StorageDtype;
 
-use crate::cache::{gaudi_kv_cache, storage_number};
+use crate::cache::{STORAGE_NUMBERS, gaudi_kv_cache, storage_number};
 use crate::device::{generation, generation_number};
 use crate::failure::Failure;
-use crate::inspect::{GAUDI_KV_BF16, GAUDI_KV_F32, GAUDI_KV_FP8, check_reserved, choice};
+use crate::inspect::{check_reserved, choice};
 use crate::last_error::{barrier, quiet_barrier};
 use crate::pointer;
 use crate::status::gaudi_kv_status;
-use crate::store::{on_planes, on_store};
 use crate::structure::{self, Structure, field_end};
 
 /// A block of a cache with all that its bytes mean. One thread at a time may use it; several may read it.
@@ -27,7 +25,7 @@ pub struct gaudi_kv_block_info {
     pub struct_size: u64,
     /// Hash of storage type, shape and scales: that of the cache it came from.
     pub fingerprint: u64,
-    /// Whose arithmetic stored it: `GAUDI_KV_GAUDI2` or `GAUDI_KV_GAUDI3`.
+    /// The generation whose arithmetic stored it: `GAUDI_KV_GAUDI2` or `GAUDI_KV_GAUDI3`.
     pub generation: i32,
     /// Planes: 2 for key and value, 1 for latents.
     pub num_planes: u32,
@@ -83,7 +81,7 @@ pub unsafe extern "C" fn gaudi_kv_cache_copy_blocks(
     num_pairs: usize,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of both; as many pairs are as many bytes.
+        // SAFETY: the caller promises a live cache or null, and two ids a pair, which nobody changes.
         let (cache, pairs) = unsafe {
             (
                 pointer::handle("the cache", cache.cast_const())?,
@@ -91,9 +89,7 @@ pub unsafe extern "C" fn gaudi_kv_cache_copy_blocks(
             )
         };
         let pairs: Vec<(i32, i32)> = pairs.as_chunks::<2>().0.iter().map(|[from, to]| (*from, *to)).collect();
-        on_store!(&cache.store, |device, planes| {
-            Ok(on_planes!(planes, writing, |cache| cache.copy_blocks(device, &pairs))?)
-        })
+        Ok(cache.lock.write().copy_blocks(&cache.device, &pairs)?)
     })
 }
 
@@ -110,14 +106,12 @@ pub unsafe extern "C" fn gaudi_kv_cache_export_block(
     out: *mut *mut gaudi_kv_block,
 ) -> gaudi_kv_status {
     let make = || {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises a live cache or null.
         let cache = unsafe { pointer::handle("the cache", cache) }?;
-        let image = on_store!(&cache.store, |device, planes| {
-            on_planes!(planes, reading, |cache| cache.export_block(device, block))
-        })?;
+        let image = cache.lock.read().export_block(&cache.device, block)?;
         Ok(gaudi_kv_block { image })
     };
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that `out` is null or can be written.
     barrier(|| unsafe { pointer::hand_out(out, make) })
 }
 
@@ -135,13 +129,11 @@ pub unsafe extern "C" fn gaudi_kv_cache_import_block(
     image: *const gaudi_kv_block,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of both.
+        // SAFETY: the caller promises a live cache and a live block, or null.
         let (cache, image) = unsafe {
             (pointer::handle("the cache", cache.cast_const())?, &pointer::handle("the block", image)?.image)
         };
-        on_store!(&cache.store, |device, planes| {
-            Ok(on_planes!(planes, writing, |cache| cache.import_block(device, block, image))?)
-        })
+        Ok(cache.lock.write().import_block(&cache.device, block, image)?)
     })
 }
 
@@ -160,7 +152,7 @@ pub unsafe extern "C" fn gaudi_kv_block_create(
         let generation = self::generation(generation)?;
         Ok(gaudi_kv_block { image: BlockImage { generation, fingerprint, planes: Vec::new() } })
     };
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that `out` is null or can be written.
     barrier(|| unsafe { pointer::hand_out(out, make) })
 }
 
@@ -175,16 +167,12 @@ pub unsafe extern "C" fn gaudi_kv_block_add_plane(
     plane: *const gaudi_kv_plane,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of both.
+        // SAFETY: the caller promises a live block or null that no other call uses, and a structure of the size that
+        // it says.
         let (block, plane) = unsafe { (pointer::handle_mut("the block", block)?, structure::read(plane)?) };
-        let dtypes = [
-            (GAUDI_KV_FP8, StorageDtype::Fp8),
-            (GAUDI_KV_BF16, StorageDtype::Bf16),
-            (GAUDI_KV_F32, StorageDtype::F32),
-        ];
-        let dtype = choice("dtype", plane.dtype, &dtypes)?;
+        let dtype = choice("dtype", plane.dtype, &STORAGE_NUMBERS)?;
         check_reserved(plane.reserved)?;
-        // SAFETY: the caller says so.
+        // SAFETY: the caller promises `num_bytes` bytes that nobody changes.
         let bytes = unsafe { pointer::slice("bytes", plane.bytes, plane.num_bytes) }?.to_vec();
         let gaudi_kv_plane { block_size_tokens, heads, dim, .. } = plane;
         block.image.planes.push(PlaneImage { dtype, block_size_tokens, heads, dim, bytes });
@@ -202,7 +190,7 @@ pub unsafe extern "C" fn gaudi_kv_block_get_info(
     info: *mut gaudi_kv_block_info,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of both.
+        // SAFETY: the caller promises a live block or null, and a structure of the size that it says or null.
         let (block, info) = unsafe { (pointer::handle("the block", block)?, structure::out(info)?) };
         info.fill(gaudi_kv_block_info {
             struct_size: 0,
@@ -227,7 +215,7 @@ pub unsafe extern "C" fn gaudi_kv_block_get_plane(
     plane: *mut gaudi_kv_plane,
 ) -> gaudi_kv_status {
     barrier(|| {
-        // SAFETY: the caller says so of both.
+        // SAFETY: the caller promises a live block or null, and a structure of the size that it says or null.
         let (block, out) = unsafe { (pointer::handle("the block", block)?, structure::out(plane)?) };
         let planes = &block.image.planes;
         let Some(PlaneImage { dtype, block_size_tokens, heads, dim, bytes }) = planes.get(index as usize)
@@ -254,6 +242,6 @@ pub unsafe extern "C" fn gaudi_kv_block_get_plane(
 /// `block` is null or a block that has not been freed, and no other call uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gaudi_kv_block_free(block: *mut gaudi_kv_block) {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller promises that the block is null or not freed, and that no other call uses it.
     quiet_barrier(|| unsafe { pointer::free(block) });
 }
