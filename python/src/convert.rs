@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gaudi_kv::convert::{ConvertOptions, Factor, Part};
+use gaudi_kv::convert::{ConvertOptions, Factor, WorkShare};
 use pyo3::prelude::*;
 
 use crate::device::generation;
@@ -40,9 +40,9 @@ impl Wish {
     }
 }
 
-fn part(index: usize, count: usize) -> Result<Part, Failure> {
+fn part(index: usize, count: usize) -> Result<WorkShare, Failure> {
     let message = || format!("shards is {index} of {count}; the first counts from 1 to the second");
-    Part::new(index, count).ok_or_else(|| Failure::Option(message()))
+    WorkShare::new(index, count).ok_or_else(|| Failure::Option(message()))
 }
 
 /// Converts a model, and gives the JSON text of what was done.

@@ -5,9 +5,8 @@ use serde::Serialize;
 
 use super::histogram::Histogram;
 use crate::Generation;
-use crate::check::stored::{CacheRange, is_flushed};
 use crate::fp8::{Dequantizer, Format, Quantizer};
-use crate::scales::ScaleAdjustment;
+use crate::scales::{CacheRange, ScaleAdjustment, is_flushed};
 
 /// What a scale does to the values that it was measured on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::Method;
-use crate::check::CheckError;
-use crate::checkpoint::{CheckpointError, Finding, list_layers};
+use super::method::Method;
+use crate::activations::ActivationError;
+use crate::checkpoint::{CheckpointError, Finding, ModelFolder, list_layers};
 use crate::rewrite::RewriteError;
 use crate::scales::InspectError;
 
@@ -18,9 +18,9 @@ pub enum CalibrateError {
     /// The result cannot be written, or its place is refused.
     #[error(transparent)]
     Rewrite(#[from] RewriteError),
-    /// The model's layers cannot be described.
+    /// Activations cannot be read, or do not fit the model.
     #[error(transparent)]
-    Check(#[from] CheckError),
+    Activations(#[from] ActivationError),
     /// The model cannot be inspected.
     #[error(transparent)]
     Inspect(#[from] InspectError),
@@ -108,4 +108,12 @@ pub enum CalibrateError {
 
 fn messages(findings: &[Finding]) -> String {
     findings.iter().map(|finding| finding.message.as_str()).collect::<Vec<_>>().join("; ")
+}
+
+/// Refuses a model with errors.
+pub(super) fn refuse_unsound(folder: &ModelFolder) -> Result<(), CalibrateError> {
+    match &folder.findings().errors {
+        errors if errors.is_empty() => Ok(()),
+        errors => Err(CalibrateError::Model(errors.clone())),
+    }
 }

@@ -6,9 +6,7 @@ use rayon::prelude::*;
 
 use super::CalibrateError;
 use super::histogram::Histogram;
-use crate::check::activations::{ActivationFile, Operand, layer_of};
-use crate::check::shape::{Heads, LayerShape};
-use crate::check::tensor::stream_bf16;
+use crate::activations::{ActivationFile, Heads, LayerShape, Operand, layer_of, stream_bf16};
 use crate::checkpoint::{
     Attention, CacheLayer, CheckpointError, LayerPlan, ModelFolder, Shard, Strategy, TensorEntry,
     TensorParallel, list_files,

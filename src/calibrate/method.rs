@@ -69,7 +69,7 @@ pub struct Choice {
     /// What it does; `None` where only the amax is known.
     #[serde(flatten)]
     pub loss: Option<Loss>,
-    /// The same by the operands that share the scale, where there are several.
+    /// The loss of each operand that shares the scale, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<PartLoss>,
 }

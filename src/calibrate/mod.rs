@@ -4,19 +4,22 @@
 //! `docs/calibrate.md` defines every number.
 
 mod arithmetic;
+mod attention_modules;
+mod calibration;
+mod choose;
 mod config;
 mod error;
 mod histogram;
-mod maker;
+mod inc;
 mod measure;
 mod method;
 mod old_scales;
-mod place;
 mod range;
 mod weight_files;
 mod write;
 
 pub use arithmetic::Loss;
+pub use calibration::{Calibration, LayerCalibration, ScaleCalibration};
 pub use error::CalibrateError;
 pub use method::{Choice, Choices, Method, PartLoss, Settings};
 pub use range::Range;
@@ -24,16 +27,15 @@ pub use write::{Carry, WriteOptions, check, write};
 
 use std::path::Path;
 
-use serde::{Serialize, Serializer};
 use tracing::info_span;
 
 use crate::Generation;
 use crate::checkpoint::{Attention, ModelFolder, Strategy};
-use crate::scales::generation_name;
 use arithmetic::Arithmetic;
-use maker::Maker;
+use attention_modules::AttentionModules;
+use choose::ScaleChooser;
+use error::refuse_unsound;
 use measure::activation_files;
-use place::Places;
 use range::weight_bytes;
 
 /// Where values come from: a file, or all files of a folder together.
@@ -48,69 +50,12 @@ pub enum Source<'a> {
 /// What to make scales for.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
-    /// The device.
+    /// The device's generation.
     pub device: Generation,
     /// One scale for a layer's keys and one for its values, or one for each head.
     pub strategy: Strategy,
     /// How scales are chosen.
     pub settings: Settings,
-}
-
-/// The scales of a model, and what each choice would have done.
-#[derive(Debug, Clone, Serialize)]
-pub struct Calibration {
-    /// The device.
-    #[serde(serialize_with = "generation_name")]
-    pub device: Generation,
-    /// The range and its flavor.
-    #[serde(flatten)]
-    pub range: Range,
-    /// `tensor` or `attn_head`.
-    #[serde(serialize_with = "strategy_name")]
-    pub strategy: Strategy,
-    /// How scales were chosen.
-    #[serde(flatten)]
-    pub settings: Settings,
-    /// The layers that own a cache.
-    pub layers: Vec<LayerCalibration>,
-    /// What is worth knowing.
-    pub notes: Vec<String>,
-}
-
-fn strategy_name<S: Serializer>(strategy: &Strategy, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(strategy.name())
-}
-
-/// The scales of one layer.
-#[derive(Debug, Clone, Serialize)]
-pub struct LayerCalibration {
-    /// The layer's number.
-    pub layer: usize,
-    /// The kind of its cache.
-    pub attention: Attention,
-    /// Its attention module, under which the scales are written.
-    pub module: String,
-    /// Tokens measured; `None` for INC measurements.
-    pub tokens: Option<u64>,
-    /// Key and value, of all heads or of each in turn; one for a latent.
-    pub scales: Vec<ScaleCalibration>,
-}
-
-/// One scale.
-#[derive(Debug, Clone, Serialize)]
-pub struct ScaleCalibration {
-    /// `k` or `v`.
-    pub role: &'static str,
-    /// The KV head; `None` for all of them.
-    pub head: Option<usize>,
-    /// Values measured; `None` for INC measurements.
-    pub elements: Option<u64>,
-    /// Their largest magnitude.
-    pub amax: f32,
-    /// The scale that is written.
-    pub scale: f32,
-    /// What each method comes to.
-    pub choices: Choices,
 }
 
 /// Measures the values of every layer's cache and chooses its scales. `progress` is told of the bytes read, from
@@ -127,17 +72,18 @@ pub fn calibrate(
 ) -> Result<Calibration, CalibrateError> {
     let _span = info_span!("calibrate", device = %request.device).entered();
     request.settings.check()?;
-    folder_is_sound(folder)?;
+    refuse_unsound(folder)?;
     let has_latents = folder.layers().cached.iter().any(|layer| layer.attention == Attention::Mla);
     if request.strategy == Strategy::AttnHead && has_latents {
         return Err(CalibrateError::PerHead("an MLA layer has one latent for all heads".to_owned()));
     }
     let range = Range::decide(folder, request.device, progress)?;
     let arithmetic = Arithmetic { generation: request.device, adjustment: range.adjustment(request.device) };
-    let maker = Maker { folder, arithmetic, settings: request.settings, places: Places::find(folder) };
+    let modules = AttentionModules::find(folder);
+    let chooser = ScaleChooser { folder, arithmetic, settings: request.settings, modules };
     let (layers, notes) = match source {
-        Source::Activations(path) => maker.by_activations(path, request.strategy, progress)?,
-        Source::IncMeasurements(path) => maker.by_inc(path, request.strategy)?,
+        Source::Activations(path) => chooser.by_activations(path, request.strategy, progress)?,
+        Source::IncMeasurements(path) => chooser.by_inc(path, request.strategy)?,
     };
     Ok(Calibration {
         device: request.device,
@@ -147,14 +93,6 @@ pub fn calibrate(
         layers,
         notes,
     })
-}
-
-/// Refuses a model with errors.
-fn folder_is_sound(folder: &ModelFolder) -> Result<(), CalibrateError> {
-    match &folder.findings().errors {
-        errors if errors.is_empty() => Ok(()),
-        errors => Err(CalibrateError::Model(errors.clone())),
-    }
 }
 
 /// The bytes that [`calibrate`] reads at most: the activation files, and FP8 weights whose label is verified.

@@ -17,11 +17,11 @@ pub(super) struct OldScales {
 
 impl OldScales {
     /// Finds them; they are an error unless they are to be replaced.
-    pub(super) fn find(folder: &ModelFolder, is_replacing: bool) -> Result<Self, CalibrateError> {
+    pub(super) fn find(folder: &ModelFolder, replace: bool) -> Result<Self, CalibrateError> {
         let names = folder.shards().iter().flat_map(|shard| shard.tensors()).map(|tensor| &tensor.name);
         let is_old = |name: &&String| matches!(classify(name), NameClass::Scale(_) | NameClass::ZeroPoint(_));
         let old = Self { tensors: names.filter(is_old).cloned().collect(), sidecars: folder.sidecar_names() };
-        if is_replacing {
+        if replace {
             return Ok(old);
         }
         let source = folder.quant_config().source.as_deref().unwrap_or("the config");

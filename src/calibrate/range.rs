@@ -36,12 +36,8 @@ impl Range {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Self, CalibrateError> {
         if fp8_weight_bytes(folder) == 0 {
-            let flavor = match device {
-                Generation::Gaudi2 => Flavor::E4m3fnuz,
-                Generation::Gaudi3 => Flavor::E4m3fn,
-            };
             let reason = format!("the model has no FP8 weights, so the scales are made for {device}");
-            return Ok(Self::new(Some(flavor), reason));
+            return Ok(Self::new(Some(Flavor::of(device)), reason));
         }
         let flavor = folder.quant_config().flavor;
         let reason = match flavor {
@@ -62,7 +58,8 @@ impl Range {
     }
 
     fn new(flavor: Option<Flavor>, reason: String) -> Self {
-        Self { fp8_max_quant: flavor.map_or(448, Flavor::fp8_max), fp8_dtype_flavor: flavor, reason }
+        let fp8_max_quant = flavor.unwrap_or(Flavor::UNLABELLED).fp8_max();
+        Self { fp8_max_quant, fp8_dtype_flavor: flavor, reason }
     }
 
     /// The adjustment that loading the model on a device will decide on.

@@ -8,11 +8,12 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, TensorView};
 use serde_json::{Map, Value, json};
 
-use super::{CalibrateError, Calibration};
+use super::calibration::Calibration;
+use super::error::CalibrateError;
 use crate::checkpoint::{
     Attention, CheckpointError, ModelFolder, Shard, Strategy, TensorEntry, find_index, list_files,
 };
-use crate::rewrite::{Edits, Fate, IndexEdit, Layout, RewriteError, copy_range};
+use crate::rewrite::{Edits, Fate, IndexEdit, RewriteError, ShardLayout, copy_range};
 
 /// The file that holds the new scales.
 pub(super) const SCALE_FILE: &str = "model-kv-scales.safetensors";
@@ -67,7 +68,7 @@ pub(super) fn write_without(
     out: &File,
     out_path: &Path,
 ) -> Result<(), RewriteError> {
-    let layout = Layout::new(shard, fates)?;
+    let layout = ShardLayout::new(shard, fates)?;
     out.write_all_at(&layout.header, 0).map_err(|e| RewriteError::io("write", out_path, e))?;
     let mut segments = layout.segments.iter();
     segments.try_for_each(|s| copy_range(shard.file(), shard.path(), s.start..s.end, out, out_path, s.at))

@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 
 use tracing::info_span;
 
+use super::calibration::Calibration;
 use super::config::declare;
+use super::error::{CalibrateError, refuse_unsound};
 use super::old_scales::OldScales;
 use super::weight_files::{SCALE_FILE, fates, file_name, index, scale_file, scale_tensors, write_without};
-use super::{CalibrateError, Calibration, folder_is_sound};
 use crate::checkpoint::{ModelFolder, Shard};
-use crate::rewrite::{Destination, Edits, Entry, Fate, Identity, Kind, RewriteError, Tree, WorkFolder, list};
+use crate::rewrite::{
+    Destination, Edits, Entry, Fate, Identity, Kind, ResultFolder, RewriteError, WorkFolder, list,
+};
 use crate::scales::{CacheDtype, Options, inspect};
 
 /// How weight files come into the new folder.
@@ -34,11 +37,11 @@ pub struct WriteOptions<'a> {
     /// How unchanged weight files come there. Other files are copied, and their links stay links.
     pub carry: Carry,
     /// Leave the model's old KV scales behind.
-    pub is_replacing: bool,
+    pub replace: bool,
     /// Replace a model folder of the destination's name, even the model itself.
-    pub is_forced: bool,
+    pub force: bool,
     /// Flush every file to disk before the result appears.
-    pub is_synced: bool,
+    pub sync: bool,
 }
 
 /// Suffixes of weight files.
@@ -51,7 +54,7 @@ const WEIGHTS: [&str; 5] = ["safetensors", "bin", "pt", "pth", "gguf"];
 /// The model has errors, KV scales that are not to be replaced, or a file of the new scales' name; or the destination
 /// is refused.
 pub fn check(folder: &ModelFolder, options: &WriteOptions<'_>) -> Result<u64, CalibrateError> {
-    folder_is_sound(folder)?;
+    refuse_unsound(folder)?;
     let plan = Plan::new(folder, options)?;
     let is_copied = |entry: &&Entry| is_copied(&entry.path, options.carry);
     let size = |entry: &Entry| {
@@ -75,8 +78,8 @@ struct Plan {
 
 impl Plan {
     fn new(folder: &ModelFolder, options: &WriteOptions<'_>) -> Result<Self, CalibrateError> {
-        let old = OldScales::find(folder, options.is_replacing)?;
-        let place = Destination::check(folder.path(), options.destination, options.is_forced)?;
+        let old = OldScales::find(folder, options.replace)?;
+        let place = Destination::check(folder.path(), options.destination, options.force)?;
         if options.carry == Carry::Symlink && place.is_source() {
             let reason = "is the model itself, whose weight files no link can lead to once it is replaced";
             return Err(RewriteError::destination(options.destination, reason).into());
@@ -113,7 +116,7 @@ pub fn write(
     let scale_file = scale_file(&scales, calibration.strategy)?;
     let work = WorkFolder::open(&place.path, None, None)?;
     let written = || -> Result<Vec<String>, CalibrateError> {
-        let tree = Tree::new(&place, &entries, &work, options.is_synced)?;
+        let tree = ResultFolder::new(&place, &entries, &work, options.sync)?;
         let copy =
             Copy { folder, dropped: &old.tensors, edits: &edits, carry: options.carry, tree, progress };
         let mut made = copy.make_changed()?;
@@ -123,7 +126,7 @@ pub fn write(
         let notes = read_back(&copy.tree.folder, calibration)?;
         // Links come last, because from here they may lead elsewhere than from the destination.
         copy.tree.link_and_tidy(&made)?;
-        copy.tree.publish(&work, options.is_forced)?;
+        copy.tree.publish(&work, options.force)?;
         Ok(notes)
     };
     written().inspect_err(|_| drop(work.give_up(false)))
@@ -158,7 +161,7 @@ struct Copy<'a> {
     dropped: &'a BTreeSet<String>,
     edits: &'a Edits,
     carry: Carry,
-    tree: Tree<'a>,
+    tree: ResultFolder<'a>,
     progress: &'a (dyn Fn(u64) + Sync),
 }
 

@@ -1,11 +1,14 @@
 //! One layer: what it needs is gathered, and it is run under every variant.
 
-use super::activations::{ActivationFile, Activations};
-use super::layer::{Layer, Run};
-use super::shape::{LayerShape, Scoring};
-use super::variant::RunScales;
+use super::distance::Distance;
+use super::error::CheckError;
+use super::layer::{LayerRun, LayerRunner};
+use super::result::{LayerCheck, LayerOutputs};
+use super::scoring::Scoring;
+use super::variant::{RunScales, Variant, Variants};
 use super::weights::{AttentionWeights, Weight};
-use super::{CheckError, Errors, LayerCheck, LayerOutputs, Variant, Variants, reference, synthetic};
+use super::{reference, synthetic};
+use crate::activations::{ActivationFile, Activations, LayerShape};
 use crate::attention::AttentionError;
 use crate::checkpoint::{AttentionConfig, CacheLayer, ModelFolder, TensorParallel};
 use crate::device::{Device, StorageDtype};
@@ -23,6 +26,19 @@ pub(super) struct Checker<'a, D> {
 
 /// A layer's result, or why it was skipped.
 pub(super) type LayerResult = Result<(LayerCheck, LayerOutputs), String>;
+
+/// The distances of a prefill and of a decode from the reference.
+#[derive(Clone)]
+struct Distances {
+    prefill: Distance,
+    decode: Distance,
+}
+
+impl Distances {
+    fn of(run: &LayerRun, reference: &[f64]) -> Self {
+        Self { prefill: Distance::of(&run.prefill, reference), decode: Distance::of(&run.decode, reference) }
+    }
+}
 
 impl<D: Device> Checker<'_, D> {
     /// Runs one layer under all variants.
@@ -45,7 +61,7 @@ impl<D: Device> Checker<'_, D> {
         let sinks = self.weights.sinks(report.layer, &shape)?;
         let scoring = Scoring::new(self.config, &shape, layer.is_sliding, sinks);
         let activations = self.activations(report, layer, &shape)?;
-        let runner = Layer {
+        let runner = LayerRunner {
             shape: &shape,
             scoring: &scoring,
             activations: &activations,
@@ -55,54 +71,55 @@ impl<D: Device> Checker<'_, D> {
                 CacheDtype::Bf16 => StorageDtype::Bf16,
             },
         };
-        let run = match runner.run(self.device, &scales) {
-            Ok(run) => run,
+        let run_all = || {
+            let run = runner.run(self.device, &scales)?;
+            let reference = reference::attend(&shape, &activations, &kv_b_proj, &scoring);
+            let own = Distances::of(&run, &reference);
+            let others = self.others(&runner, (&scales, &own), [scale_one, missing, twice], &reference)?;
+            Ok((run, own, others))
+        };
+        let (run, own, [scale_one, missing, twice]) = match run_all() {
+            Ok(all) => all,
             Err(error) => return not_run(report.layer, error),
         };
-        let reference = reference::attend(&shape, &activations, &kv_b_proj, &scoring);
-        let of = |run: &Run| (Errors::of(&run.prefill, &reference), Errors::of(&run.decode, &reference));
-        let own = of(&run);
-        let mut done = vec![(scales, own.clone())];
-        let mut variants = Vec::with_capacity(3);
-        for scales in [scale_one, missing, twice] {
-            // Variants that come to the same scales come to the same outputs.
-            let known = done.iter().find(|(other, _)| *other == scales).map(|(_, errors)| errors.clone());
-            let errors = match known {
-                Some(errors) => errors,
-                None => match runner.run(self.device, &scales) {
-                    Ok(run) => of(&run),
-                    Err(error) => return not_run(report.layer, error),
-                },
-            };
-            done.push((scales, errors.clone()));
-            variants.push(errors);
-        }
-        let [scale_one, missing, twice]: [(Errors, Errors); 3] = match variants.try_into() {
-            Ok(three) => three,
-            Err(_) => return Ok(Err("not all variants were run".to_owned())),
+        let variants = |of: fn(&Distances) -> &Distance| Variants {
+            scales: of(&own).clone(),
+            scale_one: of(&scale_one).clone(),
+            adjustment_missing: of(&missing).clone(),
+            adjustment_twice: of(&twice).clone(),
         };
         let tokens = activations.tokens();
         let checked = LayerCheck {
             layer: report.layer,
             kv_cache_dtype: report.kv_cache_dtype,
             tokens,
-            prefill: Variants {
-                scales: own.0,
-                scale_one: scale_one.0,
-                adjustment_missing: missing.0,
-                adjustment_twice: twice.0,
-            },
-            decode: Variants {
-                scales: own.1,
-                scale_one: scale_one.1,
-                adjustment_missing: missing.1,
-                adjustment_twice: twice.1,
-            },
+            prefill: variants(|distances| &distances.prefill),
+            decode: variants(|distances| &distances.decode),
             cache: run.stored,
         };
         debug_assert_eq!(run.decode.len(), tokens * shape.out_row());
         let outputs = LayerOutputs { layer: report.layer, tokens, prefill: run.prefill, decode: run.decode };
         Ok(Ok((checked, outputs)))
+    }
+
+    /// Runs a layer with other scales. Variants that come to the same scales come to the same outputs.
+    fn others(
+        &self,
+        runner: &LayerRunner<'_>,
+        (own_scales, own): (&RunScales, &Distances),
+        [first, second, third]: [RunScales; 3],
+        reference: &[f64],
+    ) -> Result<[Distances; 3], AttentionError> {
+        let mut done = vec![(own_scales.clone(), own.clone())];
+        let mut distances = |scales: RunScales| -> Result<Distances, AttentionError> {
+            if let Some((_, known)) = done.iter().find(|(other, _)| *other == scales) {
+                return Ok(known.clone());
+            }
+            let distances = Distances::of(&runner.run(self.device, &scales)?, reference);
+            done.push((scales, distances.clone()));
+            Ok(distances)
+        };
+        Ok([distances(first)?, distances(second)?, distances(third)?])
     }
 
     fn activations(
@@ -112,7 +129,7 @@ impl<D: Device> Checker<'_, D> {
         shape: &LayerShape,
     ) -> Result<Activations, CheckError> {
         match self.file {
-            Some(file) => file.read(layer.index, layer.owner.unwrap_or(layer.index), shape),
+            Some(file) => Ok(file.read(layer.index, layer.owner.unwrap_or(layer.index), shape)?),
             None => Ok(synthetic::draw(report, shape, self.inspection.scale_adjustment.fp8_max_quant)),
         }
     }

@@ -1,8 +1,7 @@
 //! Why a check cannot be made.
 
-use std::path::PathBuf;
-
 use crate::Generation;
+use crate::activations::ActivationError;
 use crate::attention::AttentionError;
 use crate::checkpoint::CheckpointError;
 
@@ -13,26 +12,9 @@ pub enum CheckError {
     /// A file, or a tensor in it, cannot be read or does not fit the model.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// An activation file without anything for this model.
-    #[error("{}: holds activations of no layer with a KV cache; needed are {wanted}", path.display())]
-    NoActivations {
-        /// The file.
-        path: PathBuf,
-        /// The tensors of the first layer.
-        wanted: String,
-    },
-    /// Ranks that cannot share the query heads.
-    #[error(
-        "{size} ranks cannot share the {num_heads} query heads of layer {layer}: one must divide the other"
-    )]
-    QueryHeads {
-        /// The number of ranks.
-        size: usize,
-        /// The layer.
-        layer: usize,
-        /// Its query heads.
-        num_heads: usize,
-    },
+    /// The activations cannot be read, or do not fit the model.
+    #[error(transparent)]
+    Activations(#[from] ActivationError),
     /// Scales that were made for another device than the one that runs.
     #[error("the model was inspected for {inspected}, and the device is a {device}")]
     Generation {

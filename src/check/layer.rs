@@ -2,13 +2,13 @@
 
 use half::bf16;
 
-use super::activations::Activations;
-use super::errors::digest;
-use super::shape::{LayerShape, Scoring};
-use super::stored::{StoredCache, StoredPart};
+use super::distance::digest;
+use super::scoring::Scoring;
+use super::stored_cache::{StoredCache, StoredPart};
 use super::variant::RunScales;
 use crate::ScaleFactors;
-use crate::attention::{AttentionError, Batch, MhaAttention, MlaAttention};
+use crate::activations::{Activations, LayerShape};
+use crate::attention::{AttentionError, Batch, MhaAttention, MlaAttention, MlaShape};
 use crate::cache::{BlockCache, BlockImage, CacheGeometry, MhaCache, MlaCache};
 use crate::device::{Device, DeviceError, StorageDtype};
 
@@ -16,18 +16,18 @@ use crate::device::{Device, DeviceError, StorageDtype};
 const BLOCK_SIZE: usize = 128;
 
 /// A layer that can be run with any scales.
-pub(super) struct Layer<'a> {
+pub(super) struct LayerRunner<'a> {
     pub(super) shape: &'a LayerShape,
     pub(super) scoring: &'a Scoring,
     pub(super) activations: &'a Activations,
-    /// Of the rank's heads; empty for MHA.
+    /// The `kv_b_proj` of the rank's heads; empty for MHA.
     pub(super) kv_b_proj: &'a [bf16],
     pub(super) dtype: StorageDtype,
 }
 
-/// What a run gives.
+/// The outputs of a layer under one set of scales, and what its cache holds.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Run {
+pub(super) struct LayerRun {
     /// All tokens in one prefill, `[tokens, heads * v_head_dim]`.
     pub(super) prefill: Vec<f32>,
     /// Every token through the cache.
@@ -35,83 +35,125 @@ pub(super) struct Run {
     pub(super) stored: StoredCache,
 }
 
-impl Layer<'_> {
-    /// Writes all tokens to a new cache, then computes them as one prefill and through the cache.
-    pub(super) fn run<D: Device>(&self, device: &D, scales: &RunScales) -> Result<Run, AttentionError> {
-        let tokens = self.activations.tokens();
-        let blocks = tokens.div_ceil(BLOCK_SIZE);
-        let geometry = CacheGeometry::new(blocks, BLOCK_SIZE, self.dtype)?;
-        let slots: Vec<i64> = (0..tokens as i64).collect();
-        let block_table: Vec<i32> = (0..blocks as i32).collect();
-        let query_start_loc = [0, tokens];
-        let batch =
-            Batch { query_start_loc: &query_start_loc, seq_lens: &[tokens], block_table: &block_table };
-        let options = self.scoring.options.clone();
-        match (self.shape, self.activations) {
-            (LayerShape::Mha { heads, kv_heads, head_dim, v_head_dim }, Activations::Mha { q, k, v, .. }) => {
-                let kv_heads = kv_heads.local.len();
-                let dims = (*head_dim, *v_head_dim);
-                let attention = MhaAttention::new(
-                    (heads.local.len(), kv_heads),
-                    dims,
-                    scales.attention.clone(),
-                    options,
-                )?;
-                let mut cache = MhaCache::new(device, geometry, kv_heads, dims, (&scales.k, &scales.v))?;
-                cache.write(device, k, v, &slots)?;
-                let prefill = attention.prefill(device, Some(&cache), (q, k, v), &batch)?;
-                let decode = attention.decode(device, &cache, q, &batch)?;
-                let images = images(&block_table, |block| Ok(cache.export_block(device, block)?))?;
-                let planes = [plane(&images, 0, tokens), plane(&images, 1, tokens)];
-                let part = |name, values: &[bf16], dim, scale: &ScaleFactors, stored: &[u8]| {
-                    if self.dtype != StorageDtype::Fp8 {
-                        return Ok(StoredPart::kept(name, values));
-                    }
-                    let codes = stored.iter().copied();
-                    StoredPart::count(name, device.generation(), values, (kv_heads, dim), &scale.quant, codes)
-                        .map_err(DeviceError::from)
-                };
-                let parts = vec![
-                    part("k", k, *head_dim, &scales.k, &planes[0])?,
-                    part("v", v, *v_head_dim, &scales.v, &planes[1])?,
-                ];
-                Ok(Run { prefill, decode, stored: StoredCache::new(digest(planes.iter()), parts) })
-            }
-            (
-                LayerShape::Mla { kv_lora_rank, rope_dim, .. },
-                Activations::Mla { q_nope, q_pe, kv_c, k_pe, .. },
-            ) => {
-                let shape = self.shape.mla().ok_or_else(mismatch)?;
-                let attention = MlaAttention::new(shape, self.kv_b_proj, scales.attention.clone(), options)?;
-                let mut cache = MlaCache::new(device, geometry, *kv_lora_rank, *rope_dim, &scales.k)?;
-                cache.write(device, kv_c, k_pe, &slots)?;
-                let prefill =
-                    attention.prefill(device, Some(&cache), (q_nope, q_pe), (kv_c, k_pe), &batch)?;
-                let decode = attention.decode(device, &cache, (q_nope, q_pe), &batch)?;
-                let images = images(&block_table, |block| Ok(cache.export_block(device, block)?))?;
-                let stored = plane(&images, 0, tokens);
-                let part = |name, values: &[bf16], first: usize, dim: usize| {
-                    if self.dtype != StorageDtype::Fp8 {
-                        return Ok(StoredPart::kept(name, values));
-                    }
-                    let rows = stored.chunks_exact(kv_lora_rank + rope_dim);
-                    let codes = rows.flat_map(|row| &row[first..first + dim]).copied();
-                    StoredPart::count(name, device.generation(), values, (1, dim), &scales.k.quant, codes)
-                        .map_err(DeviceError::from)
-                };
-                let parts = vec![
-                    part("kv_c", kv_c, 0, *kv_lora_rank)?,
-                    part("k_pe", k_pe, *kv_lora_rank, *rope_dim)?,
-                ];
-                let digest = digest(std::iter::once(&stored));
-                Ok(Run { prefill, decode, stored: StoredCache::new(digest, parts) })
-            }
-            _ => Err(mismatch()),
+/// All tokens of the activations as one sequence in a cache of its own.
+struct Sequence {
+    tokens: usize,
+    slot_mapping: Vec<i64>,
+    block_table: Vec<i32>,
+    query_start_loc: [usize; 2],
+}
+
+impl Sequence {
+    fn new(tokens: usize) -> Self {
+        Self {
+            tokens,
+            slot_mapping: (0..tokens as i64).collect(),
+            block_table: (0..tokens.div_ceil(BLOCK_SIZE) as i32).collect(),
+            query_start_loc: [0, tokens],
+        }
+    }
+
+    fn geometry(&self, dtype: StorageDtype) -> Result<CacheGeometry, AttentionError> {
+        Ok(CacheGeometry::new(self.block_table.len(), BLOCK_SIZE, dtype)?)
+    }
+
+    fn batch(&self) -> Batch<'_> {
+        Batch {
+            query_start_loc: &self.query_start_loc,
+            seq_lens: &self.query_start_loc[1..],
+            block_table: &self.block_table,
         }
     }
 }
 
-/// A layer's activations are made for its shape, so this is not reached.
+impl LayerRunner<'_> {
+    /// Writes all tokens to a new cache, then computes them as one prefill and through the cache.
+    pub(super) fn run<D: Device>(&self, device: &D, scales: &RunScales) -> Result<LayerRun, AttentionError> {
+        match self.shape {
+            LayerShape::Mha { .. } => self.mha(device, scales),
+            LayerShape::Mla { .. } => self.mla(device, scales),
+        }
+    }
+
+    fn mha<D: Device>(&self, device: &D, scales: &RunScales) -> Result<LayerRun, AttentionError> {
+        let (LayerShape::Mha { heads, kv_heads, head_dim, v_head_dim }, Activations::Mha { tokens, q, k, v }) =
+            (self.shape, self.activations)
+        else {
+            return Err(mismatch());
+        };
+        let (kv_heads, dims) = (kv_heads.local.len(), (*head_dim, *v_head_dim));
+        let (options, attention_scales) = (self.scoring.options.clone(), scales.attention.clone());
+        let attention = MhaAttention::new((heads.local.len(), kv_heads), dims, attention_scales, options)?;
+        let sequence = Sequence::new(*tokens);
+        let (geometry, batch) = (sequence.geometry(self.dtype)?, sequence.batch());
+        let mut cache = MhaCache::new(device, geometry, kv_heads, dims, (&scales.k, &scales.v))?;
+        cache.write(device, k, v, &sequence.slot_mapping)?;
+        let prefill = attention.prefill(device, Some(&cache), (q, k, v), &batch)?;
+        let decode = attention.decode(device, &cache, q, &batch)?;
+        let images = images(&sequence.block_table, |block| Ok(cache.export_block(device, block)?))?;
+        let planes = [plane(&images, 0, sequence.tokens), plane(&images, 1, sequence.tokens)];
+        let part = |name, values: &[bf16], dim, scale: &ScaleFactors, stored: &[u8]| {
+            if self.dtype != StorageDtype::Fp8 {
+                return Ok(StoredPart::kept(name, values));
+            }
+            let codes = stored.iter().copied();
+            StoredPart::count(name, device.generation(), values, (kv_heads, dim), &scale.quant, codes)
+                .map_err(DeviceError::from)
+        };
+        let parts = vec![
+            part("k", k, *head_dim, &scales.k, &planes[0])?,
+            part("v", v, *v_head_dim, &scales.v, &planes[1])?,
+        ];
+        Ok(LayerRun { prefill, decode, stored: StoredCache::new(digest(planes.iter()), parts) })
+    }
+
+    fn mla<D: Device>(&self, device: &D, scales: &RunScales) -> Result<LayerRun, AttentionError> {
+        let (Some(shape), Activations::Mla { tokens, q_nope, q_pe, kv_c, k_pe }) =
+            (mla_shape(self.shape), self.activations)
+        else {
+            return Err(mismatch());
+        };
+        let (rank, rope) = (shape.kv_lora_rank, shape.qk_rope_head_dim);
+        let (options, attention_scales) = (self.scoring.options.clone(), scales.attention.clone());
+        let attention = MlaAttention::new(shape, self.kv_b_proj, attention_scales, options)?;
+        let sequence = Sequence::new(*tokens);
+        let (geometry, batch) = (sequence.geometry(self.dtype)?, sequence.batch());
+        let mut cache = MlaCache::new(device, geometry, rank, rope, &scales.k)?;
+        cache.write(device, kv_c, k_pe, &sequence.slot_mapping)?;
+        let prefill = attention.prefill(device, Some(&cache), (q_nope, q_pe), (kv_c, k_pe), &batch)?;
+        let decode = attention.decode(device, &cache, (q_nope, q_pe), &batch)?;
+        let images = images(&sequence.block_table, |block| Ok(cache.export_block(device, block)?))?;
+        let stored = plane(&images, 0, sequence.tokens);
+        let part = |name, values: &[bf16], first: usize, dim: usize| {
+            if self.dtype != StorageDtype::Fp8 {
+                return Ok(StoredPart::kept(name, values));
+            }
+            let rows = stored.chunks_exact(rank + rope);
+            let codes = rows.flat_map(|row| &row[first..first + dim]).copied();
+            StoredPart::count(name, device.generation(), values, (1, dim), &scales.k.quant, codes)
+                .map_err(DeviceError::from)
+        };
+        let parts = vec![part("kv_c", kv_c, 0, rank)?, part("k_pe", k_pe, rank, rope)?];
+        let digest = digest(std::iter::once(&stored));
+        Ok(LayerRun { prefill, decode, stored: StoredCache::new(digest, parts) })
+    }
+}
+
+/// The rank's sizes as MLA attention takes them; `None` of a layer of MHA.
+fn mla_shape(shape: &LayerShape) -> Option<MlaShape> {
+    match shape {
+        LayerShape::Mha { .. } => None,
+        LayerShape::Mla { heads, kv_lora_rank, nope_dim, rope_dim, v_head_dim } => Some(MlaShape {
+            num_heads: heads.local.len(),
+            kv_lora_rank: *kv_lora_rank,
+            qk_nope_head_dim: *nope_dim,
+            qk_rope_head_dim: *rope_dim,
+            v_head_dim: *v_head_dim,
+        }),
+    }
+}
+
+/// The error of activations of another shape than the layer's, which are never made.
 fn mismatch() -> AttentionError {
     AttentionError::Batch {
         sequence: 0,

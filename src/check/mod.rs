@@ -4,117 +4,42 @@
 //! and computes them as one prefill and through the cache, with its own scales and with three ways to get them wrong.
 //! `docs/check.md` defines every number.
 
-pub(crate) mod activations;
 mod checker;
+mod concern;
+mod distance;
 mod error;
-mod errors;
 mod layer;
 mod model_json;
-mod one_part;
 mod reference;
-pub(crate) mod shape;
-pub(crate) mod stored;
+mod result;
+mod scoring;
+mod share;
+mod stored_cache;
 mod synthetic;
-pub(crate) mod tensor;
+mod uneven_latent;
 mod variant;
 mod verdict;
 mod weights;
 
+pub use concern::{Concern, Verdict};
+pub use distance::Distance;
 pub use error::CheckError;
-pub use errors::Errors;
 pub use model_json::ModelJson;
-pub use stored::{CodeCounts, StoredCache, StoredPart};
+pub use result::{ActivationSource, Check, LayerCheck, LayerOutputs, SkippedLayer};
+pub use stored_cache::{CodeCounts, StoredCache, StoredPart};
 pub use variant::{Variant, Variants};
-pub use verdict::{Concern, Verdict};
 
 use std::path::Path;
 
-use serde::{Serialize, Serializer};
 use tracing::info_span;
 
+use crate::activations::ActivationFile;
 use crate::checkpoint::{AttentionConfig, ModelFolder};
-use crate::device::{Backend, Device};
-use crate::scales::{CacheDtype, Inspection};
+use crate::device::Device;
+use crate::scales::Inspection;
 
-use activations::ActivationFile;
 use checker::Checker;
 use weights::AttentionWeights;
-
-/// Where the activations come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ActivationSource {
-    /// A file of captured ones.
-    File,
-    /// Drawn to the range that the scales were calibrated for.
-    Synthetic,
-}
-
-/// What a check found.
-#[derive(Debug, Clone, Serialize)]
-pub struct Check {
-    /// Where the activations come from.
-    pub activations: ActivationSource,
-    /// What computed, and how products were accumulated.
-    #[serde(rename = "mode", serialize_with = "arithmetic")]
-    pub backend: Backend,
-    /// The layers that were run.
-    pub layers: Vec<LayerCheck>,
-    /// The layers with a KV cache that were not.
-    pub skipped: Vec<SkippedLayer>,
-    /// What is not as it should be, most severe first.
-    pub warnings: Vec<String>,
-    /// What the numbers leave out.
-    pub notes: Vec<String>,
-    /// All of it in a sentence.
-    pub verdict: String,
-    /// The verdict as a value.
-    #[serde(skip)]
-    pub kind: Verdict,
-}
-
-fn arithmetic<S: Serializer>(backend: &Backend, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(backend.arithmetic())
-}
-
-/// One layer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LayerCheck {
-    /// The layer's number.
-    pub layer: usize,
-    /// The type of its cache.
-    pub kv_cache_dtype: CacheDtype,
-    /// The tokens that were run.
-    pub tokens: usize,
-    /// All tokens in one prefill, which uses keys and values as they were computed.
-    pub prefill: Variants<Errors>,
-    /// Every token computed through the cache.
-    pub decode: Variants<Errors>,
-    /// What the cache holds with the scales as inspected.
-    pub cache: StoredCache,
-}
-
-/// A layer that was not run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SkippedLayer {
-    /// The layer's number.
-    pub layer: usize,
-    /// Why.
-    pub reason: String,
-}
-
-/// The outputs of a layer with the scales as inspected, `[tokens, heads * v_head_dim]`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LayerOutputs {
-    /// The layer's number.
-    pub layer: usize,
-    /// The tokens.
-    pub tokens: usize,
-    /// All tokens in one prefill.
-    pub prefill: Vec<f32>,
-    /// Every token computed through the cache.
-    pub decode: Vec<f32>,
-}
 
 /// Runs the caches of a model on `device`, whose generation is the one that was inspected for. `activations` is a
 /// safetensors file; without one they are drawn. `observer` is given the outputs of each layer in order, `None` for a

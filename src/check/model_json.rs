@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Check;
+use super::result::Check;
 use crate::scales::Inspection;
 
 /// The JSON object of a model: the keys of its inspection, `backend`, and with a check `check`.

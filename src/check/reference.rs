@@ -3,8 +3,8 @@
 use half::bf16;
 use rayon::prelude::*;
 
-use super::activations::Activations;
-use super::shape::{LayerShape, Scoring};
+use super::scoring::Scoring;
+use crate::activations::{Activations, LayerShape};
 
 /// Attention of all tokens to themselves and those before them: `[tokens, heads * v_head_dim]`. Every sum is made in
 /// one order, whatever the number of threads.
@@ -14,54 +14,9 @@ pub(super) fn attend(
     kv_b_proj: &[bf16],
     scoring: &Scoring,
 ) -> Vec<f64> {
-    let heads: Vec<Head> = match (shape, activations) {
-        (LayerShape::Mha { heads, kv_heads, head_dim, v_head_dim }, Activations::Mha { tokens, q, k, v }) => {
-            let (heads, kv_heads) = (heads.local.len(), kv_heads.local.len());
-            let group = (heads / kv_heads).max(1);
-            let head = |number: usize| Head {
-                q: rows(q, *tokens, heads, *head_dim, number),
-                k: rows(k, *tokens, kv_heads, *head_dim, number / group),
-                v: rows(v, *tokens, kv_heads, *v_head_dim, number / group),
-                dim: *head_dim,
-                v_dim: *v_head_dim,
-            };
-            (0..heads).into_par_iter().map(head).collect()
-        }
-        (
-            LayerShape::Mla { heads, kv_lora_rank, nope_dim, rope_dim, v_head_dim },
-            Activations::Mla { tokens, q_nope, q_pe, kv_c, k_pe },
-        ) => {
-            let heads = heads.local.len();
-            let latents = rows(kv_c, *tokens, 1, *kv_lora_rank, 0);
-            let rope = rows(k_pe, *tokens, 1, *rope_dim, 0);
-            let weights = rows(kv_b_proj, heads * (nope_dim + v_head_dim), 1, *kv_lora_rank, 0);
-            let head = |number: usize| {
-                let own = &weights[number * (nope_dim + v_head_dim) * kv_lora_rank..];
-                let (key_rows, value_rows) = own.split_at(nope_dim * kv_lora_rank);
-                let expand = |weight: &[f64], dim: usize| -> Vec<f64> {
-                    let weight = || weight.chunks_exact(*kv_lora_rank).take(dim);
-                    latents
-                        .chunks_exact(*kv_lora_rank)
-                        .flat_map(|x| weight().map(move |w| dot(x, w)))
-                        .collect()
-                };
-                Head {
-                    q: beside(
-                        &rows(q_nope, *tokens, heads, *nope_dim, number),
-                        *nope_dim,
-                        &rows(q_pe, *tokens, heads, *rope_dim, number),
-                        *rope_dim,
-                    ),
-                    k: beside(&expand(key_rows, *nope_dim), *nope_dim, &rope, *rope_dim),
-                    v: expand(value_rows, *v_head_dim),
-                    dim: nope_dim + rope_dim,
-                    v_dim: *v_head_dim,
-                }
-            };
-            (0..heads).into_par_iter().map(head).collect()
-        }
-        // A layer's activations are made for its shape.
-        _ => Vec::new(),
+    let heads = match shape {
+        LayerShape::Mha { .. } => mha_heads(shape, activations),
+        LayerShape::Mla { .. } => mla_heads(shape, activations, kv_b_proj),
     };
     let tokens = activations.tokens();
     let v_dim = heads.first().map_or(0, |head| head.v_dim);
@@ -73,6 +28,61 @@ pub(super) fn attend(
     };
     out.par_chunks_mut((heads.len() * v_dim).max(1)).enumerate().for_each(of_token);
     out
+}
+
+/// The heads of MHA and GQA; none of activations of another kind of layer, which are never made.
+fn mha_heads(shape: &LayerShape, activations: &Activations) -> Vec<Head> {
+    let (LayerShape::Mha { heads, kv_heads, head_dim, v_head_dim }, Activations::Mha { tokens, q, k, v }) =
+        (shape, activations)
+    else {
+        return Vec::new();
+    };
+    let (heads, kv_heads) = (heads.local.len(), kv_heads.local.len());
+    let group = (heads / kv_heads).max(1);
+    let head = |number: usize| Head {
+        q: rows(q, *tokens, heads, *head_dim, number),
+        k: rows(k, *tokens, kv_heads, *head_dim, number / group),
+        v: rows(v, *tokens, kv_heads, *v_head_dim, number / group),
+        dim: *head_dim,
+        v_dim: *v_head_dim,
+    };
+    (0..heads).into_par_iter().map(head).collect()
+}
+
+/// The heads of MLA, keys and values expanded from the latent; none of activations of another kind of layer.
+fn mla_heads(shape: &LayerShape, activations: &Activations, kv_b_proj: &[bf16]) -> Vec<Head> {
+    let (
+        LayerShape::Mla { heads, kv_lora_rank, nope_dim, rope_dim, v_head_dim },
+        Activations::Mla { tokens, q_nope, q_pe, kv_c, k_pe },
+    ) = (shape, activations)
+    else {
+        return Vec::new();
+    };
+    let heads = heads.local.len();
+    let latents = rows(kv_c, *tokens, 1, *kv_lora_rank, 0);
+    let rope = rows(k_pe, *tokens, 1, *rope_dim, 0);
+    let weights = rows(kv_b_proj, heads * (nope_dim + v_head_dim), 1, *kv_lora_rank, 0);
+    let expand = |weight: &[f64], dim: usize| -> Vec<f64> {
+        let weight = || weight.chunks_exact(*kv_lora_rank).take(dim);
+        latents.chunks_exact(*kv_lora_rank).flat_map(|x| weight().map(move |w| dot(x, w))).collect()
+    };
+    let head = |number: usize| {
+        let own = &weights[number * (nope_dim + v_head_dim) * kv_lora_rank..];
+        let (key_rows, value_rows) = own.split_at(nope_dim * kv_lora_rank);
+        Head {
+            q: beside(
+                &rows(q_nope, *tokens, heads, *nope_dim, number),
+                *nope_dim,
+                &rows(q_pe, *tokens, heads, *rope_dim, number),
+                *rope_dim,
+            ),
+            k: beside(&expand(key_rows, *nope_dim), *nope_dim, &rope, *rope_dim),
+            v: expand(value_rows, *v_head_dim),
+            dim: nope_dim + rope_dim,
+            v_dim: *v_head_dim,
+        }
+    };
+    (0..heads).into_par_iter().map(head).collect()
 }
 
 /// One query head with the keys and values that it sees.
@@ -134,8 +144,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::activations::Heads;
     use crate::attention::AttentionOptions;
-    use crate::check::shape::Heads;
 
     fn values(of: &[f32]) -> Vec<bf16> {
         of.iter().map(|x| bf16::from_f32(*x)).collect()
@@ -175,7 +185,7 @@ mod tests {
     /// The captured activations with the float64 results that another implementation made from them.
     #[test]
     fn equals_the_captured_float64_results() {
-        use crate::check::activations::ActivationFile;
+        use crate::activations::ActivationFile;
         use crate::check::weights::{AttentionWeights, Weight};
         use crate::checkpoint::{ModelFolder, TensorParallel};
         use crate::scales::{Options, inspect};

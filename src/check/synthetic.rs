@@ -7,9 +7,8 @@
 
 use half::bf16;
 
-use super::activations::Activations;
-use super::shape::LayerShape;
 use crate::HeadScales;
+use crate::activations::{Activations, LayerShape};
 use crate::scales::{LayerReport, LayerScale, Origin};
 
 /// Tokens of a synthetic sequence: a block of 128 and a part of the next.

@@ -6,18 +6,19 @@ use serde::Serialize;
 
 use crate::ScaleFactors;
 use crate::attention::AttentionScales;
+use crate::checkpoint::Attention;
 use crate::scales::{CacheDtype, LayerReport, LayerScale, Origin, ScaleAdjustment};
 
 /// Which scales a layer runs with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
-    /// As inspected.
+    /// The scales as inspected.
     Scales,
     /// 1.0 for all, as where no scale is found.
     ScaleOne,
-    /// As inspected, with the adjustment left out.
+    /// The scales as inspected, with the adjustment left out.
     AdjustmentMissing,
-    /// As inspected, with the adjustment applied twice.
+    /// The scales as inspected, with the adjustment applied twice.
     AdjustmentTwice,
 }
 
@@ -66,9 +67,9 @@ impl<T> Variants<T> {
 /// Everything that a layer is run with.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RunScales {
-    /// Of the key, or of the latent.
+    /// The factors of the key, or of the latent.
     pub(super) k: ScaleFactors,
-    /// Of the value; not used by MLA.
+    /// The factors of the value; not used by MLA.
     pub(super) v: ScaleFactors,
     pub(super) attention: AttentionScales,
 }
@@ -97,8 +98,8 @@ impl RunScales {
         let k = changed.k.as_ref()?.factors.clone()?;
         let v = match (&changed.v, layer.attention) {
             (Some(v), _) => v.factors.clone()?,
-            (None, crate::checkpoint::Attention::Mla) => ScaleFactors::ONE,
-            (None, crate::checkpoint::Attention::Mha) => return None,
+            (None, Attention::Mla) => ScaleFactors::ONE,
+            (None, Attention::Mha) => return None,
         };
         Some(match variant {
             Variant::ScaleOne => Self { k: ScaleFactors::ONE, v: ScaleFactors::ONE, attention: one() },
@@ -132,7 +133,7 @@ fn changed(scale: &LayerScale, variant: Variant, adjustment: &ScaleAdjustment) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checkpoint::{Attention, Findings};
+    use crate::checkpoint::Findings;
     use crate::{Generation, HeadScales};
 
     fn layer(generation: Generation, s: f32) -> (LayerReport, ScaleAdjustment) {

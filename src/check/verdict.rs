@@ -1,44 +1,16 @@
 //! What the numbers come to. `docs/check.md` states the thresholds.
 
-use super::one_part::OnePart;
-use super::{LayerCheck, SkippedLayer};
+use super::concern::{Concern, Verdict};
+use super::result::{LayerCheck, SkippedLayer};
+use super::share::{SATURATED_SHARE, percent};
+use super::uneven_latent::UnevenLatent;
 use crate::checkpoint::list_layers;
 use crate::scales::{CacheDtype, Inspection};
 
-/// A part of a cache saturates where more than this share of its elements does.
-pub(super) const SATURATED_SHARE: f64 = 0.001;
 /// The scales hurt where the decode's error is so many times that of scale 1.0.
 const HURT_RATIO: f64 = 1.25;
 /// The decode is inaccurate beyond this relative error.
 const INACCURATE: f64 = 0.15;
-
-/// How severe the verdict is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// Nothing is wrong.
-    Fine,
-    /// The cache is not FP8, so no scale was put to the test.
-    NotFp8,
-    /// No layer could be run.
-    NotChecked,
-    /// Something is wrong.
-    Concern(Concern),
-}
-
-/// What can be wrong, most severe first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Concern {
-    /// An output is NaN or infinite.
-    NotFinite,
-    /// Elements of the cache saturate.
-    Saturates,
-    /// One part of a latent saturates and the other does not: the one scale was calibrated on the other part.
-    OnePartSaturates,
-    /// Scale 1.0 would be better.
-    ScalesHurt,
-    /// The decode's error is large.
-    Inaccurate,
-}
 
 /// A verdict in words, with everything that led to it.
 pub(super) struct Judged {
@@ -49,11 +21,11 @@ pub(super) struct Judged {
 
 /// Judges the layers of a model.
 pub(super) fn judge(layers: &[LayerCheck], skipped: &[SkippedLayer], inspection: &Inspection) -> Judged {
-    let one_part = OnePart::find(layers);
+    let uneven = UnevenLatent::find(layers);
     let found = [
         not_finite(layers),
-        one_part.as_ref().map(|one_part| (Concern::OnePartSaturates, one_part.words(inspection))),
-        saturates(layers, one_part.as_ref(), inspection),
+        uneven.as_ref().map(|uneven| (Concern::OnePartSaturates, uneven.words(inspection))),
+        saturates(layers, uneven.as_ref(), inspection),
         scales_hurt(layers),
         inaccurate(layers),
     ];
@@ -120,10 +92,10 @@ fn not_finite(layers: &[LayerCheck]) -> Option<(Concern, String)> {
 /// Layers where a whole operand saturates: keys, values, or both parts of the latent.
 fn saturates(
     layers: &[LayerCheck],
-    one_part: Option<&OnePart>,
+    uneven: Option<&UnevenLatent>,
     inspection: &Inspection,
 ) -> Option<(Concern, String)> {
-    let is_said = |layer: &LayerCheck| one_part.is_some_and(|one| one.layers.contains(&layer.layer));
+    let is_said = |layer: &LayerCheck| uneven.is_some_and(|one| one.layers.contains(&layer.layer));
     let parts = || {
         let layers = layers.iter().filter(|layer| !is_said(layer));
         layers.flat_map(|layer| layer.cache.parts.iter().map(move |part| (layer.layer, part)))
@@ -175,38 +147,4 @@ fn inaccurate(layers: &[LayerCheck]) -> Option<(Concern, String)> {
         list_layers(&numbers)
     );
     Some((Concern::Inaccurate, words))
-}
-
-/// Two significant digits.
-pub(super) fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent {
-        x if x.is_nan() => "unknown".to_owned(),
-        0.0 => "0%".to_owned(),
-        x if x >= 10.0 => format!("{x:.0}%"),
-        x if x >= 1.0 => format!("{x:.1}%"),
-        x if x >= 0.01 => format!("{x:.2}%"),
-        _ => "less than 0.01%".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_and_layers_in_words() {
-        for (share, words) in [
-            (0.0, "0%"),
-            (0.000_01, "less than 0.01%"),
-            (0.001, "0.10%"),
-            (0.0449, "4.5%"),
-            (0.5, "50%"),
-            (f64::NAN, "unknown"),
-        ] {
-            assert_eq!(percent(share), words);
-        }
-        assert_eq!(list_layers(&[3]), "layer 3");
-        assert_eq!(list_layers(&[0, 1, 2, 5]), "layers 0-2, 5");
-    }
 }

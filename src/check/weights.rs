@@ -5,13 +5,9 @@ use std::collections::BTreeMap;
 use half::bf16;
 use safetensors::Dtype;
 
-use super::activations::take_heads;
-use super::shape::LayerShape;
-use super::tensor::{check_finite, is_float, read_bf16};
 use crate::Generation;
-use crate::checkpoint::{
-    CheckpointError, LayerIndex, ModelFolder, Shard, TensorEntry, attention_tensor, read_floats,
-};
+use crate::activations::{LayerShape, check_finite, is_float, read_bf16, take_heads};
+use crate::checkpoint::{CheckpointError, ModelFolder, Shard, TensorEntry, attention_tensor, read_floats};
 use crate::fp8::{Fnuz, Format, Rerange};
 
 /// Rows and columns of a block that shares a `weight_scale_inv`.
@@ -44,10 +40,7 @@ impl<'a> AttentionWeights<'a> {
                 else {
                     continue;
                 };
-                let layer = match layer {
-                    LayerIndex::Model(layer) => layer,
-                    LayerIndex::Draft(draft) => plan.model_layers + draft,
-                };
+                let Some(layer) = plan.number(layer) else { continue };
                 if let Some((_, other)) = tensors.insert((layer, part), (shard, tensor)) {
                     let other: &TensorEntry = other;
                     let reason = format!("belongs to layer {layer}, and so does {}", other.name);

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::model_config::{Shape, TextConfig};
+use super::scale_name::LayerIndex;
 use super::{CheckpointError, FindingCode, Findings};
 
 /// How a layer attends, as far as its cache goes.
@@ -53,6 +54,16 @@ impl LayerPlan {
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&CacheLayer> {
         self.cached.binary_search_by_key(&index, |layer| layer.index).ok().map(|at| &self.cached[at])
+    }
+
+    /// The number of a layer in the model, with draft layers numbered on from its last one; `None` for a draft layer that
+    /// the config does not declare.
+    #[must_use]
+    pub fn number(&self, index: LayerIndex) -> Option<usize> {
+        match index {
+            LayerIndex::Model(layer) => Some(layer),
+            LayerIndex::Draft(draft) => (draft < self.draft_layers).then_some(self.model_layers + draft),
+        }
     }
 
     pub(crate) fn read(
@@ -355,5 +366,25 @@ impl Owners {
 
     fn of(&self, index: usize) -> Option<Result<usize, String>> {
         self.owners.get(index).cloned().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_in_words() {
+        assert_eq!(list_layers(&[3]), "layer 3");
+        assert_eq!(list_layers(&[0, 1, 2, 5]), "layers 0-2, 5");
+    }
+
+    /// Draft layers are numbered on from the model's last layer, as far as the config declares any.
+    #[test]
+    fn draft_layers_beyond_those_declared_have_no_number() {
+        let plan = LayerPlan { cached: Vec::new(), model_layers: 61, draft_layers: 1 };
+        assert_eq!(plan.number(LayerIndex::Model(3)), Some(3));
+        assert_eq!(plan.number(LayerIndex::Draft(0)), Some(61));
+        assert_eq!(plan.number(LayerIndex::Draft(1)), None);
     }
 }

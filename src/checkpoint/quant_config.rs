@@ -9,6 +9,7 @@ use super::json::{Document, kind};
 use super::kv_scheme::{KvScheme, TORCH_DTYPE_KEY, declared_scheme};
 use super::model_config::nested_objects;
 use super::{CheckpointError, FindingCode, Findings};
+use crate::Generation;
 
 /// The value of `fp8_dtype_flavor`: a label for the range that values were quantized to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -22,13 +23,31 @@ pub enum Flavor {
 }
 
 impl Flavor {
-    /// The largest value that this label stands for.
+    /// The flavor that every reader takes a checkpoint without a label for.
+    pub const UNLABELLED: Self = Self::E4m3fn;
+
+    /// The label of values that were quantized to a generation's range.
+    #[must_use]
+    pub const fn of(generation: Generation) -> Self {
+        match generation {
+            Generation::Gaudi2 => Self::E4m3fnuz,
+            Generation::Gaudi3 => Self::E4m3fn,
+        }
+    }
+
+    /// The generation whose range this label stands for.
+    #[must_use]
+    pub const fn generation(self) -> Generation {
+        match self {
+            Self::E4m3fn => Generation::Gaudi3,
+            Self::E4m3fnuz => Generation::Gaudi2,
+        }
+    }
+
+    /// The largest value that this label stands for: 448 or 240.
     #[must_use]
     pub const fn fp8_max(self) -> u32 {
-        match self {
-            Self::E4m3fn => 448,
-            Self::E4m3fnuz => 240,
-        }
+        whole_fp8_max(self.generation())
     }
 
     /// The label as configs spell it.
@@ -39,6 +58,12 @@ impl Flavor {
             Self::E4m3fnuz => "float8_e4m3fnuz",
         }
     }
+}
+
+/// The largest value of a generation's FP8 as reports print it: a whole number.
+#[must_use]
+pub(crate) const fn whole_fp8_max(generation: Generation) -> u32 {
+    generation.fp8_max() as u32
 }
 
 /// The key of the flavor.

@@ -111,9 +111,9 @@ impl CalibrateArguments {
                 Weights::Hardlink => Carry::Hardlink,
                 Weights::Symlink => Carry::Symlink,
             },
-            is_replacing: self.replace,
-            is_forced: self.force,
-            is_synced: self.sync,
+            replace: self.replace,
+            force: self.force,
+            sync: self.sync,
         }
     }
 }

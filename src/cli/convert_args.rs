@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use gaudi_kv::convert::{ConvertOptions, Factor, Part};
+use gaudi_kv::convert::{ConvertOptions, Factor, WorkShare};
 
 use super::target::Target;
 
@@ -29,7 +29,7 @@ pub(super) struct ConvertArguments {
     sync: bool,
     /// Do share I of N; as many processes, on any machines that see both folders, do it all
     #[arg(long, value_name = "I/N")]
-    shards: Option<Part>,
+    shards: Option<WorkShare>,
     /// Print one JSON object instead of the table
     #[arg(long)]
     pub(super) json: bool,

@@ -25,52 +25,45 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// The range that the source must have.
-    pub(super) const fn max_from(self) -> u32 {
+    /// The generation whose range the source must have: the other one.
+    pub(super) const fn from(self) -> Generation {
         match self.to {
-            Generation::Gaudi2 => 448,
-            Generation::Gaudi3 => 240,
-        }
-    }
-
-    /// The range of the result.
-    pub(super) const fn max_to(self) -> u32 {
-        match self.to {
-            Generation::Gaudi2 => 240,
-            Generation::Gaudi3 => 448,
+            Generation::Gaudi2 => Generation::Gaudi3,
+            Generation::Gaudi3 => Generation::Gaudi2,
         }
     }
 
     /// The label of the result.
     pub(super) const fn flavor(self) -> Flavor {
-        match self.to {
-            Generation::Gaudi2 => Flavor::E4m3fnuz,
-            Generation::Gaudi3 => Flavor::E4m3fn,
-        }
+        Flavor::of(self.to)
+    }
+
+    /// Whether the result's range is smaller than the source's.
+    fn is_narrowing(self) -> bool {
+        self.to.fp8_max() < self.from().fp8_max()
     }
 
     /// What weights are multiplied by.
     pub(super) fn weight(self) -> f64 {
-        match (self.factor, self.to) {
-            (Factor::PowerOfTwo, Generation::Gaudi2) => 0.5,
-            (Factor::PowerOfTwo, Generation::Gaudi3) => 2.0,
-            (Factor::Exact, _) => 1.0 / self.kv_scale(),
+        match self.factor {
+            Factor::PowerOfTwo if self.is_narrowing() => 0.5,
+            Factor::PowerOfTwo => 2.0,
+            Factor::Exact => 1.0 / self.kv_scale(),
         }
     }
 
-    /// What KV scales are multiplied by.
+    /// What KV scales are multiplied by: the ratio of the ranges.
     pub(super) fn kv_scale(self) -> f64 {
-        f64::from(self.max_from()) / f64::from(self.max_to())
+        f64::from(self.from().fp8_max()) / f64::from(self.to.fp8_max())
     }
 
     /// The table that rewrites codes.
     pub(super) fn rerange(self) -> Result<Rerange, Fp8Error> {
-        match (self.factor, self.to) {
-            (Factor::PowerOfTwo, Generation::Gaudi2) => Ok(Rerange::halve_for_gaudi2()),
-            (Factor::PowerOfTwo, Generation::Gaudi3) => Ok(Rerange::double_from_gaudi2()),
-            (Factor::Exact, _) => {
-                let (fn448, fn240) = (Format::E4M3FN, Format::kv_cache(Generation::Gaudi2));
-                let (from, to) = if self.to == Generation::Gaudi2 { (fn448, fn240) } else { (fn240, fn448) };
+        match self.factor {
+            Factor::PowerOfTwo if self.is_narrowing() => Ok(Rerange::halve_for_gaudi2()),
+            Factor::PowerOfTwo => Ok(Rerange::double_from_gaudi2()),
+            Factor::Exact => {
+                let (from, to) = (Format::kv_cache(self.from()), Format::kv_cache(self.to));
                 Rerange::new(from, to, self.weight() as f32)
             }
         }

@@ -1,16 +1,17 @@
 //! KV scales for another range.
 
 use super::factor::Change;
+use crate::Generation;
 
-/// The range whose multiplier must come out of the scale before and after.
-const DEPLOYED: f32 = 240.0;
+/// The device whose multiplier must come out of the scale before and after.
+const DEPLOYED: Generation = Generation::Gaudi2;
 
 /// A KV scale, or its reciprocal where the format stores that, for the new range.
 ///
 /// It is the product with 448/240 (or 240/448) rounded to float32, or one of its two neighbours: of the three the first
 /// from which a Gaudi2 computes the multiplier that comes nearest to the one that it computes from the old scale. That
-/// is the same one, to the last bit, but for one scale in twenty (one in ten of those stored as reciprocals). Zero, which means "never calibrated",
-/// stays zero, and what is not finite or negative is only multiplied.
+/// is the same one, to the last bit, but for one scale in twenty (one in ten of those stored as reciprocals). Zero,
+/// which means "never calibrated", stays zero, and what is not finite or negative is only multiplied.
 pub(super) fn compensate(stored: f32, is_reciprocal: bool, change: Change) -> f32 {
     let factor = change.kv_scale();
     let product = if is_reciprocal { f64::from(stored) / factor } else { f64::from(stored) * factor } as f32;
@@ -18,24 +19,24 @@ pub(super) fn compensate(stored: f32, is_reciprocal: bool, change: Change) -> f3
     if !is_usable(stored) || !is_usable(product) {
         return product;
     }
-    let wanted = multiplier(stored, is_reciprocal, change.max_from());
-    let off = |candidate: &f32| (multiplier(*candidate, is_reciprocal, change.max_to()) - wanted).abs();
+    let wanted = multiplier(stored, is_reciprocal, change.from());
+    let off = |candidate: &f32| (multiplier(*candidate, is_reciprocal, change.to) - wanted).abs();
     [product, product.next_up(), product.next_down()]
         .into_iter()
         .min_by(|a, b| off(a).total_cmp(&off(b)))
         .unwrap_or(product)
 }
 
-/// What a Gaudi2 multiplies with, each step in float32: as [`ScaleAdjustment::factors`](crate::scales::ScaleAdjustment::factors) has it.
-fn multiplier(stored: f32, is_reciprocal: bool, max: u32) -> f32 {
+/// What a Gaudi2 multiplies with for a scale that was made for a range, each step in float32, as
+/// [`ScaleAdjustment::factors`](crate::scales::ScaleAdjustment::factors) has it.
+fn multiplier(stored: f32, is_reciprocal: bool, range: Generation) -> f32 {
     let s = if is_reciprocal { 1.0 / stored } else { stored };
-    DEPLOYED / (s * max as f32)
+    DEPLOYED.fp8_max() / (s * range.fp8_max())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Generation;
     use crate::convert::Factor;
 
     const TO_GAUDI2: Change = Change { to: Generation::Gaudi2, factor: Factor::PowerOfTwo };
@@ -58,8 +59,8 @@ mod tests {
             let mut off = 0i32;
             for s in scales() {
                 let new = compensate(s, is_reciprocal, change);
-                let before = multiplier(s, is_reciprocal, change.max_from());
-                let after = multiplier(new, is_reciprocal, change.max_to());
+                let before = multiplier(s, is_reciprocal, change.from());
+                let after = multiplier(new, is_reciprocal, change.to);
                 assert!(before.to_bits().abs_diff(after.to_bits()) <= steps, "{s}");
                 off += i32::from(before != after);
             }

@@ -6,25 +6,25 @@
 //!
 //! An engine that adjusts weights while it loads them needs no file: [`Rerange`](crate::fp8::Rerange) rewrites a slice.
 
-mod action;
 mod error;
 mod factor;
 mod kv_scale;
 mod names;
-mod part;
 mod plan;
-mod record;
+mod progress_record;
 mod report;
 mod run;
 mod scale_cast;
 mod shard;
 mod sidecar;
+mod tensor_edit;
+mod work_share;
 
 pub use error::ConvertError;
 pub use factor::Factor;
-pub use part::Part;
 pub use report::{Conversion, FileCounts, Outcome, WeightCounts};
 pub use run::{Event, convert};
+pub use work_share::WorkShare;
 
 use crate::Generation;
 
@@ -40,7 +40,7 @@ pub struct ConvertOptions {
     /// Flush every file to disk before the result appears.
     pub sync: bool,
     /// The share of this process where several share the work; `None` for all of it.
-    pub part: Option<Part>,
+    pub part: Option<WorkShare>,
 }
 
 impl ConvertOptions {

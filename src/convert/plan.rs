@@ -7,12 +7,12 @@ use std::path::Path;
 use rayon::prelude::*;
 use safetensors::Dtype;
 
-use super::action::Action;
 use super::factor::Change;
 use super::kv_scale::compensate;
 use super::names::{activation_scales, is_kv_scale, weight_scales};
 use super::scale_cast::dtype_after;
 use super::sidecar::rescale_table;
+use super::tensor_edit::TensorEdit;
 use super::{ConvertError, Factor};
 use crate::Generation;
 use crate::checkpoint::{
@@ -26,13 +26,13 @@ use crate::scales::{CacheDtypeRequest, Options, inspect};
 #[derive(Debug)]
 pub(super) struct WeightFile<'a> {
     pub(super) shard: &'a Shard,
-    pub(super) actions: Vec<Action>,
+    pub(super) actions: Vec<TensorEdit>,
 }
 
 impl WeightFile<'_> {
     /// Whether any tensor changes.
     pub(super) fn changes(&self) -> bool {
-        self.actions.iter().any(|action| *action != Action::Keep)
+        self.actions.iter().any(|action| *action != TensorEdit::Keep)
     }
 
     /// What becomes of each tensor.
@@ -92,8 +92,8 @@ impl<'a> Plan<'a> {
             notes: Vec::new(),
             warnings,
         };
-        let has_range = flavor.map_or(448, Flavor::fp8_max);
-        if has_range == change.max_to() {
+        let has_range = flavor.unwrap_or(Flavor::UNLABELLED).fp8_max();
+        if has_range == change.flavor().fp8_max() {
             plan.nothing = Some(match flavor {
                 Some(flavor) => format!(
                     "it is labelled {} ({has_range}), which {} reads as it is",
@@ -119,7 +119,7 @@ impl<'a> Plan<'a> {
             );
         }
         plan.files = shards()
-            .map(|shard| WeightFile { shard, actions: vec![Action::Keep; shard.tensors().len()] })
+            .map(|shard| WeightFile { shard, actions: vec![TensorEdit::Keep; shard.tensors().len()] })
             .collect();
         // The model's files share one set of names, the others another: those repeat the model's.
         let models = folder.shards().len();
@@ -166,7 +166,7 @@ impl<'a> Plan<'a> {
                         }
                     }
                     _ => {
-                        self.files[first + number].actions[index] = Action::Rerange;
+                        self.files[first + number].actions[index] = TensorEdit::Rerange;
                         self.planned.weights += 1;
                         let found = |names: &[String]| -> Vec<(usize, usize)> {
                             names.iter().filter_map(|name| places.get(name.as_str()).copied()).collect()
@@ -197,7 +197,7 @@ impl<'a> Plan<'a> {
             let (path, tensor, dtype) = (shard.path().to_owned(), tensor.name.clone(), tensor.dtype);
             return Err(CheckpointError::ScaleDtype { path, tensor, dtype }.into());
         }
-        actions[index] = Action::KvScale { is_reciprocal };
+        actions[index] = TensorEdit::KvScale { is_reciprocal };
         self.planned.kv_scales += 1;
         Ok(())
     }
@@ -207,14 +207,14 @@ impl<'a> Plan<'a> {
         let WeightFile { shard, actions } = &mut self.files[file];
         let tensor = &shard.tensors()[index];
         let factor = 1.0 / change.weight();
-        if actions[index] != Action::Keep {
+        if actions[index] != TensorEdit::Keep {
             return Ok(0);
         }
         let Some(to) = dtype_after(tensor.dtype, factor) else {
             let (file, dtype) = (shard.path().to_owned(), tensor.dtype);
             return Err(ConvertError::ScaleDtype { file, tensor: tensor.name.clone(), dtype, factor });
         };
-        actions[index] = Action::Scale { factor, to };
+        actions[index] = TensorEdit::Scale { factor, to };
         Ok(1)
     }
 

@@ -83,7 +83,7 @@ pub struct FileCounts {
     pub copied: u64,
     /// Links carried over.
     pub links: u64,
-    /// Of the converted and the copied ones, those that an earlier run had finished.
+    /// Converted and copied files that an earlier run had finished.
     pub picked_up: u64,
 }
 

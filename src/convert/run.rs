@@ -10,12 +10,14 @@ use tracing::{debug, info_span};
 
 use super::factor::Change;
 use super::plan::{Plan, WeightFile};
-use super::record::Record;
+use super::progress_record::ProgressRecord;
 use super::shard::ShardWriter;
-use super::{Conversion, ConvertError, ConvertOptions, Factor, FileCounts, Outcome, Part, WeightCounts};
+use super::{Conversion, ConvertError, ConvertOptions, Factor, FileCounts, Outcome, WeightCounts, WorkShare};
 use crate::checkpoint::{CheckpointError, Finding, FindingCode, ModelFolder, Shard};
 use crate::fp8::Rerange;
-use crate::rewrite::{Destination, Entry, Identity, Kind, Layout, RewriteError, Tree, WorkFolder, list};
+use crate::rewrite::{
+    Destination, Entry, Identity, Kind, ResultFolder, RewriteError, ShardLayout, WorkFolder, list,
+};
 
 /// What a conversion tells while it runs, from several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,42 +50,18 @@ pub fn convert(
         let _span = info_span!("plan").entered();
         Plan::new(&folder, &strays, change, &|bytes| progress(Event::Bytes(bytes)))?
     };
-    let mut conversion = Conversion {
-        outcome: Outcome::NothingToDo,
-        reason: plan.nothing.clone(),
-        to: options.to,
-        factor: options.factor,
-        weight_factor: (plan.planned.weights > 0).then(|| change.weight()),
-        kv_scale_factor: change.kv_scale(),
-        fp8_dtype_flavor: None,
-        labelled: plan.labelled.clone(),
-        weights: WeightCounts::default(),
-        weight_scales: plan.planned.weight_scales,
-        activation_scales: plan.planned.activation_scales,
-        kv_scales: plan.planned.kv_scales,
-        files: FileCounts::default(),
-        bytes_written: 0,
-        notes: plan.notes.clone(),
-        warnings: plan.warnings.clone(),
-    };
+    let mut conversion = planned_conversion(&plan, change);
     if plan.nothing.is_some() {
         return Ok(conversion);
     }
     conversion.notes.extend(unread_weights(&entries));
-    let settings = Settings {
-        version: env!("CARGO_PKG_VERSION"),
-        to: options.to.name(),
-        factor: options.factor,
-        part_count: options.part.map_or(1, Part::count),
-    };
-    let settings =
-        serde_json::to_string(&settings).map_err(|e| CheckpointError::json(source, e.to_string()))?;
-    let work = WorkFolder::open(&place.path, Some(&settings), options.part.map(Part::index))?;
+    let settings = SharedSettings::of(options).to_json(source)?;
+    let work = WorkFolder::open(&place.path, Some(&settings), options.part.map(WorkShare::index))?;
     let mut run = || -> Result<bool, ConvertError> {
         let run = Run {
             rerange: change.rerange()?,
             tasks: tasks(&place.source, &entries, &plan)?,
-            tree: Tree::new(&place, &entries, &work, options.sync)?,
+            tree: ResultFolder::new(&place, &entries, &work, options.sync)?,
             plan: &plan,
             change,
             options,
@@ -109,13 +87,50 @@ pub fn convert(
     }
 }
 
+/// The report of a conversion that has written nothing yet.
+fn planned_conversion(plan: &Plan<'_>, change: Change) -> Conversion {
+    Conversion {
+        outcome: Outcome::NothingToDo,
+        reason: plan.nothing.clone(),
+        to: change.to,
+        factor: change.factor,
+        weight_factor: (plan.planned.weights > 0).then(|| change.weight()),
+        kv_scale_factor: change.kv_scale(),
+        fp8_dtype_flavor: None,
+        labelled: plan.labelled.clone(),
+        weights: WeightCounts::default(),
+        weight_scales: plan.planned.weight_scales,
+        activation_scales: plan.planned.activation_scales,
+        kv_scales: plan.planned.kv_scales,
+        files: FileCounts::default(),
+        bytes_written: 0,
+        notes: plan.notes.clone(),
+        warnings: plan.warnings.clone(),
+    }
+}
+
 /// What all processes that work on one result must agree on.
 #[derive(Serialize)]
-struct Settings<'a> {
-    version: &'a str,
-    to: &'a str,
+struct SharedSettings {
+    version: &'static str,
+    to: &'static str,
     factor: Factor,
     part_count: usize,
+}
+
+impl SharedSettings {
+    fn of(options: &ConvertOptions) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            to: options.to.name(),
+            factor: options.factor,
+            part_count: options.part.map_or(1, WorkShare::count),
+        }
+    }
+
+    fn to_json(&self, source: &Path) -> Result<String, CheckpointError> {
+        serde_json::to_string(self).map_err(|e| CheckpointError::json(source, e.to_string()))
+    }
 }
 
 /// Weights that could have been of the smaller range already never decide; this says how to find out.
@@ -208,7 +223,7 @@ fn is_edited(plan: &Plan<'_>, path: &Path) -> bool {
 struct Run<'a> {
     rerange: Rerange,
     tasks: Vec<Task<'a>>,
-    tree: Tree<'a>,
+    tree: ResultFolder<'a>,
     plan: &'a Plan<'a>,
     change: Change,
     options: &'a ConvertOptions,
@@ -270,13 +285,13 @@ impl Run<'_> {
     }
 
     /// The record of a file that is in the result already, made from the same source.
-    fn finished(&self, task: &Task<'_>) -> Result<Option<Record>, ConvertError> {
-        let record = Record::read(&self.tree.state, task.path);
+    fn finished(&self, task: &Task<'_>) -> Result<Option<ProgressRecord>, ConvertError> {
+        let record = ProgressRecord::read(&self.tree.state, task.path);
         let Some(record) = record.filter(|record| record.source == task.source) else {
             return Ok(None);
         };
         let bytes = match task.weights {
-            Some(file) => Layout::new(file.shard, &file.fates())?.bytes,
+            Some(file) => ShardLayout::new(file.shard, &file.fates())?.bytes,
             None => task.source.bytes,
         };
         let there = fs::symlink_metadata(self.tree.folder.join(task.path));
@@ -286,7 +301,7 @@ impl Run<'_> {
     /// Makes a file, and writes down that it is finished.
     fn make(&self, task: &Task<'_>) -> Result<(), ConvertError> {
         debug!(file = %task.path.display(), "writing");
-        let part_name = Record::name(task.path);
+        let part_name = ProgressRecord::name(task.path);
         let progress = |bytes| (self.progress)(Event::Bytes(bytes));
         let weights = match task.weights {
             Some(file) => self.tree.make(task.path, &part_name, |out, out_path| {
@@ -297,7 +312,7 @@ impl Run<'_> {
                 WeightCounts::default()
             }
         };
-        Ok(Record { source: task.source, weights }.write(&self.tree.state, task.path)?)
+        Ok(ProgressRecord { source: task.source, weights }.write(&self.tree.state, task.path)?)
     }
 
     fn write(
@@ -309,7 +324,7 @@ impl Run<'_> {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(WeightCounts, fs::Metadata), ConvertError> {
         let WeightFile { shard, actions } = file;
-        let layout = Layout::new(shard, &file.fates())?;
+        let layout = ShardLayout::new(shard, &file.fates())?;
         let (change, rerange) = (self.change, &self.rerange);
         let writer =
             ShardWriter { shard, actions, layout: &layout, change, rerange, out, out_path, progress };

@@ -8,14 +8,14 @@ use std::path::Path;
 use rayon::prelude::*;
 use safetensors::Dtype;
 
-use super::action::Action;
 use super::factor::Change;
 use super::kv_scale::compensate;
 use super::scale_cast::multiply;
+use super::tensor_edit::TensorEdit;
 use super::{ConvertError, WeightCounts};
 use crate::checkpoint::{Shard, read_floats};
 use crate::fp8::{Rerange, scan_codes};
-use crate::rewrite::{BLOCK_BYTES, Layout, PIECE_BYTES, RewriteError, Segment, copy_range};
+use crate::rewrite::{BLOCK_BYTES, PIECE_BYTES, RewriteError, Segment, ShardLayout, copy_range};
 
 thread_local! {
     /// One buffer a thread, however work is nested, and one for scales that change their type.
@@ -25,8 +25,8 @@ thread_local! {
 /// What it takes to write a new weight file.
 pub(super) struct ShardWriter<'a> {
     pub(super) shard: &'a Shard,
-    pub(super) actions: &'a [Action],
-    pub(super) layout: &'a Layout,
+    pub(super) actions: &'a [TensorEdit],
+    pub(super) layout: &'a ShardLayout,
     pub(super) change: Change,
     pub(super) rerange: &'a Rerange,
     pub(super) out: &'a File,
@@ -66,7 +66,7 @@ impl ShardWriter<'_> {
             .map(|(segment, start, end)| self.piece(segment, start, end))
             .try_reduce(Found::default, |a, b| Ok(a.and(b)))?;
         let reranged =
-            self.layout.segments.iter().filter(|s| self.action(s) == Action::Rerange).count() as u64;
+            self.layout.segments.iter().filter(|s| self.action(s) == TensorEdit::Rerange).count() as u64;
         if let Some(tensor) = found.nan_tensor {
             return Err(ConvertError::WeightsNan {
                 file: self.shard.path().to_owned(),
@@ -78,13 +78,13 @@ impl ShardWriter<'_> {
     }
 
     /// What becomes of a segment.
-    fn action(&self, segment: &Segment) -> Action {
-        if segment.is_kept { Action::Keep } else { self.actions[segment.tensor] }
+    fn action(&self, segment: &Segment) -> TensorEdit {
+        if segment.is_kept { TensorEdit::Keep } else { self.actions[segment.tensor] }
     }
 
     fn piece(&self, segment: &Segment, start: u64, end: u64) -> Result<Found, ConvertError> {
         let found = match self.action(segment) {
-            Action::Keep => {
+            TensorEdit::Keep => {
                 let at = segment.at + (start - segment.start);
                 copy_range(self.shard.file(), self.shard.path(), start..end, self.out, self.out_path, at)?;
                 Found::default()
@@ -101,7 +101,7 @@ impl ShardWriter<'_> {
     fn changed_piece(
         &self,
         segment: &Segment,
-        action: Action,
+        action: TensorEdit,
         start: u64,
         end: u64,
         block: &mut Vec<u8>,
@@ -121,20 +121,20 @@ impl ShardWriter<'_> {
                 .map_err(|e| RewriteError::io("read", self.shard.path(), e))?;
             let elements_before = (from - segment.start) / old_width;
             let (new, new_width): (&[u8], usize) = match action {
-                Action::Rerange => {
+                TensorEdit::Rerange => {
                     let scan = scan_codes(block);
                     found.weights += WeightCounts::of(scan, self.rerange.apply(block));
                     found.nan_tensor = found.nan_tensor.or((scan.nan > 0).then_some(segment.tensor));
                     (block, 1)
                 }
-                Action::Scale { factor, to } => {
+                TensorEdit::Scale { factor, to } => {
                     multiply(block, tensor.dtype, to, factor, products).map_err(|value| {
                         let (file, tensor) = (self.shard.path().to_owned(), tensor.name.clone());
                         ConvertError::ScaleRange { file, tensor, value, factor, dtype: to }
                     })?;
                     (products, to.bitsize() / 8)
                 }
-                Action::KvScale { is_reciprocal } => {
+                TensorEdit::KvScale { is_reciprocal } => {
                     let stored = read_floats(tensor.dtype, block).unwrap_or_default();
                     products.clear();
                     for s in stored {
@@ -142,7 +142,7 @@ impl ShardWriter<'_> {
                     }
                     (products, Dtype::F32.bitsize() / 8)
                 }
-                Action::Keep => (block, old_width as usize),
+                TensorEdit::Keep => (block, old_width as usize),
             };
             let at = segment.at + elements_before * new_width as u64;
             self.out.write_all_at(new, at).map_err(|e| RewriteError::io("write", self.out_path, e))?;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::checkpoint::{FindingCode, Findings, Flavor};
+use crate::checkpoint::{FindingCode, Findings, Flavor, whole_fp8_max};
 use crate::{Generation, ScaleFactors};
 
 /// The environment variable that overrides the decision.
@@ -51,8 +51,8 @@ impl ScaleAdjustment {
         requested: Option<bool>,
         findings: &mut Findings,
     ) -> Self {
-        let fp8_max_quant = flavor.map_or(448, Flavor::fp8_max);
-        let fp8_max_deploy = generation.fp8_max() as u32;
+        let fp8_max_quant = flavor.unwrap_or(Flavor::UNLABELLED).fp8_max();
+        let fp8_max_deploy = whole_fp8_max(generation);
         let is_due = fp8_max_quant > fp8_max_deploy;
         let range = match flavor {
             Some(flavor) => format!("the checkpoint is labelled {} ({fp8_max_quant})", flavor.name()),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::checkpoint::{
-    CheckpointError, FindingCode, Findings, LayerIndex, LayerPlan, ModelFolder, NameClass, NameFormat,
-    Refusal, Role, ScaleName, SidecarNumber, TensorParallel, classify, is_all_zero,
+    CheckpointError, FindingCode, Findings, LayerIndex, ModelFolder, NameClass, NameFormat, Refusal, Role,
+    ScaleName, SidecarNumber, TensorParallel, classify, is_all_zero,
 };
 
 /// One place that a scale may come from.
@@ -80,7 +80,7 @@ impl Collected {
                         collected.add(folder, &name, Source { name: tensor.name.clone(), reading });
                     }
                     NameClass::ZeroPoint(name) => {
-                        if let Some(layer) = model_layer(folder.layers(), name.layer)
+                        if let Some(layer) = folder.layers().number(name.layer)
                             && !is_all_zero(shard, tensor)
                         {
                             collected.nonzero_zero_points.push((tensor.name.clone(), layer, name.role));
@@ -106,7 +106,7 @@ impl Collected {
     }
 
     fn add(&mut self, folder: &ModelFolder, name: &ScaleName, source: Source) {
-        match (model_layer(folder.layers(), name.layer), name.layer) {
+        match (folder.layers().number(name.layer), name.layer) {
             (Some(layer), _) => self.layer(layer).by_role.entry(name.role).or_default().push(source),
             (None, LayerIndex::Draft(number) | LayerIndex::Model(number)) => {
                 self.undeclared_drafts.push((source.name, number));
@@ -132,13 +132,5 @@ impl Collected {
                 format!("{} tensors of other roles are passed over, such as {first}", self.other_roles.len());
             findings.note(FindingCode::OtherRoleIgnored, None, message);
         }
-    }
-}
-
-/// The layer's number in the model, drafts counted on from its last; `None` for a draft that the config does not declare.
-fn model_layer(plan: &LayerPlan, index: LayerIndex) -> Option<usize> {
-    match index {
-        LayerIndex::Model(layer) => Some(layer),
-        LayerIndex::Draft(draft) => (draft < plan.draft_layers).then_some(plan.model_layers + draft),
     }
 }

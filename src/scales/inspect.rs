@@ -16,7 +16,7 @@ use super::resolve::Resolver;
 use super::weights::verify_weights;
 use super::{CacheDtypeRequest, InspectError, Options, SkipLayer};
 use crate::checkpoint::{
-    Attention, CacheLayer, FindingCode, Findings, Flavor, KvScheme, ModelFolder, Refusal,
+    Attention, CacheLayer, FindingCode, Findings, Flavor, KvScheme, ModelFolder, QuantConfig, Refusal,
 };
 
 /// Inspects a model: its KV scales, what they become on a device, why, and what is wrong.
@@ -69,16 +69,7 @@ pub fn inspect(
         if options.verify_weights { Some(verify_weights(folder, &mut findings, progress)?) } else { None };
     Ok(Inspection {
         model: model_report(folder),
-        quantization: QuantizationReport {
-            method: quant.method.clone(),
-            kv_cache_scheme: quant.kv_scheme.name().map(ToOwned::to_owned),
-            strategy: match &quant.kv_scheme {
-                KvScheme::Fp8(strategy) => Some(strategy.name().to_owned()),
-                KvScheme::None | KvScheme::Unsupported(_) => None,
-            },
-            fp8_dtype_flavor: quant.flavor,
-            source: quant.source.clone(),
-        },
+        quantization: quantization_report(quant),
         device: options.device,
         kv_cache_dtype: cache_dtype,
         scale_adjustment: adjustment,
@@ -348,5 +339,18 @@ fn model_report(folder: &ModelFolder) -> ModelReport {
         draft_layers: plan.draft_layers,
         num_heads: folder.shape().num_heads,
         num_kv_heads: plan.cached.first().map_or(0, |layer| layer.num_kv_heads),
+    }
+}
+
+fn quantization_report(quant: &QuantConfig) -> QuantizationReport {
+    QuantizationReport {
+        method: quant.method.clone(),
+        kv_cache_scheme: quant.kv_scheme.name().map(ToOwned::to_owned),
+        strategy: match &quant.kv_scheme {
+            KvScheme::Fp8(strategy) => Some(strategy.name().to_owned()),
+            KvScheme::None | KvScheme::Unsupported(_) => None,
+        },
+        fp8_dtype_flavor: quant.flavor,
+        source: quant.source.clone(),
     }
 }

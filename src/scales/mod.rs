@@ -1,6 +1,7 @@
 //! What a checkpoint's scales mean on a device: the FP8 range, the adjustment, and the scales of each layer.
 
 mod adjustment;
+mod cache_range;
 mod collect;
 mod heads;
 mod inspect;
@@ -11,6 +12,7 @@ mod resolve;
 mod weights;
 
 pub use adjustment::{AdjustmentSource, SCALE_ADJUSTMENT_ENV, ScaleAdjustment, parse_scale_adjustment};
+pub(crate) use cache_range::{CacheRange, is_flushed};
 pub use inspect::inspect;
 pub(crate) use inspection::generation_name;
 pub use inspection::{

@@ -214,13 +214,8 @@ fn written(python: &str) -> Result<Completion, Failed> {
         };
         let calibration = calibrate(&folder, Source::Activations(&activations), &request, &|_| ())?;
         let destination = &out.path().join("out");
-        let options = WriteOptions {
-            destination,
-            carry: Carry::Copy,
-            is_replacing: false,
-            is_forced: false,
-            is_synced: false,
-        };
+        let options =
+            WriteOptions { destination, carry: Carry::Copy, replace: false, force: false, sync: false };
         write(&folder, &calibration, &options, &|_| ())?;
         let bytes = fs::read(destination.join("model-kv-scales.safetensors"))?;
         for name in safetensors::SafeTensors::deserialize(&bytes)?.names() {

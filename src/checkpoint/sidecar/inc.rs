@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{SidecarNumber, SidecarScale, TensorParallel, number};
+use super::scale::{SidecarNumber, SidecarScale, TensorParallel, number};
 use crate::checkpoint::json::{Document, read_object};
-use crate::checkpoint::names::{LayerIndex, NameClass, Role, classify};
+use crate::checkpoint::names::classify;
+use crate::checkpoint::scale_name::{LayerIndex, NameClass, Role};
 use crate::checkpoint::{CheckpointError, FindingCode, Findings};
 
 /// Reads measurement files, `*_hooks_maxabs[_RANK_WORLD].json`, and scale files, `*_hooks_maxabs_METHOD..json`.

@@ -1,51 +1,16 @@
 //! Scales that lie beside the weights in JSON files.
 
 mod inc;
+mod scale;
 mod table;
+
+pub use scale::{SidecarNumber, SidecarScale, TensorParallel};
 
 use std::path::{Path, PathBuf};
 
 use super::json::read_object;
-use super::names::Role;
 use super::shards::list_files;
 use super::{CheckpointError, FindingCode, Findings};
-
-/// Where a number of a sidecar file comes from and what it is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum SidecarNumber {
-    /// A dequantization factor, like a scale tensor's.
-    Scale(f64),
-    /// The largest magnitude that was measured; its scale depends on the range that it is divided by.
-    Amax(f64),
-}
-
-/// One entry of a sidecar file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SidecarScale {
-    /// The file and the key in it, as messages and reports name it.
-    pub name: String,
-    /// The layer, counted from the model's first.
-    pub layer: usize,
-    /// `K`, `V` or `Kv`.
-    pub role: Role,
-    /// The number.
-    pub number: SidecarNumber,
-}
-
-/// The tensor-parallel rank to read for, where files hold one entry a rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TensorParallel {
-    /// The number of ranks.
-    pub size: usize,
-    /// This rank, below `size`.
-    pub rank: usize,
-}
-
-impl Default for TensorParallel {
-    fn default() -> Self {
-        Self { size: 1, rank: 0 }
-    }
-}
 
 /// Which sidecar files a folder holds.
 #[derive(Debug, Default)]
@@ -141,18 +106,4 @@ pub(crate) fn read_inc_measurements(path: &Path) -> Result<Vec<SidecarScale>, Ch
         return Err(CheckpointError::NotAModel { path: path.to_owned(), reason });
     }
     inc::read_measurements(&paths)
-}
-
-/// A JSON number, or one of Python's constants.
-fn number(value: &serde_json::Value) -> Option<f64> {
-    match value {
-        serde_json::Value::Number(n) => n.as_f64(),
-        serde_json::Value::String(s) => match s.as_str() {
-            "NaN" => Some(f64::NAN),
-            "Infinity" => Some(f64::INFINITY),
-            "-Infinity" => Some(f64::NEG_INFINITY),
-            _ => None,
-        },
-        _ => None,
-    }
 }

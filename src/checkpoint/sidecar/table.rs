@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::{SidecarNumber, SidecarScale, number};
+use super::scale::{SidecarNumber, SidecarScale, number};
 use crate::checkpoint::json::{Document, kind};
-use crate::checkpoint::names::Role;
+use crate::checkpoint::scale_name::Role;
 use crate::checkpoint::{CheckpointError, FindingCode, Findings};
 
 /// Reads one of

@@ -1,6 +1,6 @@
 //! The errors over the layers: a panel for the decode and one for the prefill, on one logarithmic axis.
 
-use gaudi_kv::check::{Check, Errors, LayerCheck, Variant};
+use gaudi_kv::check::{Check, Distance, LayerCheck, Variant};
 use maud::{Markup, html};
 
 use super::axes::{LayerAxis, LogAxis, grid, layer_labels, px};
@@ -34,7 +34,7 @@ impl Stage {
         }
     }
 
-    fn errors(self, layer: &LayerCheck, variant: Variant) -> &Errors {
+    fn errors(self, layer: &LayerCheck, variant: Variant) -> &Distance {
         match self {
             Self::Decode => layer.decode.get(variant),
             Self::Prefill => layer.prefill.get(variant),

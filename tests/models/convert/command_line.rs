@@ -10,7 +10,7 @@ fn model() -> Model {
     )
 }
 
-/// Of 254 codes, those of the odd denormals 1, 3, .. 15 of each sign are inexact, and 1 becomes zero.
+/// The odd denormals 1, 3, .. 15 of each sign are the inexact ones of 254 codes, and 1 becomes zero.
 #[test]
 fn counts_are_reported() {
     let folder = model().write();

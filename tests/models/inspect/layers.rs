@@ -109,7 +109,7 @@ fn deepseeks_draft_layer_follows_the_last() {
     report.assert_scale(61, "k", "loaded", 0.05, on_gaudi3(0.05));
 }
 
-/// The same tensor is unused where the config declares no draft layer.
+/// A draft layer's tensor is unused where the config declares no draft layer.
 #[test]
 fn an_undeclared_draft_layer_is_unused() {
     let report = Checkpoint::mla(2)

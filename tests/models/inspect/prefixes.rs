@@ -45,7 +45,7 @@ fn prefixes_by_analogy_are_taken() {
     }
 }
 
-/// The same under a projection, as ModelOpt exports multimodal models.
+/// Scales under a projection are taken below every prefix, as ModelOpt exports multimodal models.
 #[test]
 fn projections_are_taken_under_every_prefix() {
     for layer in [

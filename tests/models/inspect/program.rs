@@ -57,7 +57,7 @@ pub fn inspect(folder: &Path, arguments: &[&str]) -> Run {
     run(command().arg("inspect").arg(folder).args(["--device", "gaudi2"]).args(arguments))
 }
 
-/// The same, with `VLLM_SCALE_ADJUSTMENT` set.
+/// `gaudi-kv inspect FOLDER --device gaudi2` with `VLLM_SCALE_ADJUSTMENT` set.
 pub fn inspect_with_adjustment(folder: &Path, value: &str, arguments: &[&str]) -> Run {
     run(command()
         .arg("inspect")

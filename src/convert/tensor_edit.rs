@@ -6,7 +6,7 @@ use crate::rewrite::Fate;
 
 /// What becomes of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Action {
+pub(super) enum TensorEdit {
     /// Carried over byte for byte.
     Keep,
     /// FP8 codes, rewritten.
@@ -17,7 +17,7 @@ pub(super) enum Action {
     KvScale { is_reciprocal: bool },
 }
 
-impl Action {
+impl TensorEdit {
     /// What that means for the file.
     pub(super) fn fate(self) -> Fate {
         match self {

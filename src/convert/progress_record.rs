@@ -11,7 +11,7 @@ use crate::rewrite::{Identity, RewriteError};
 
 /// A finished file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(super) struct ProgressRecord {
     /// The file that it was made from, as it was then.
     pub(super) source: Identity,
     /// What became of its weights.
@@ -19,10 +19,10 @@ pub(super) struct Record {
 }
 
 fn place(state: &Path, file: &Path) -> PathBuf {
-    state.join(format!("{}.json", Record::name(file)))
+    state.join(format!("{}.json", ProgressRecord::name(file)))
 }
 
-impl Record {
+impl ProgressRecord {
     /// A name for what belongs to `file`, a path from the source folder, without folders in it.
     pub(super) fn name(file: &Path) -> String {
         format!("{:016x}", xxh3_64(file.as_os_str().as_encoded_bytes()))

@@ -1,42 +1,37 @@
 //! The scales of each layer, from what was measured for it.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use rayon::prelude::*;
 
 use super::arithmetic::Arithmetic;
+use super::attention_modules::AttentionModules;
+use super::calibration::{LayerCalibration, ScaleCalibration};
+use super::error::CalibrateError;
 use super::histogram::Histogram;
-use super::measure::{LayerValues, activation_files, foreign_layer, measure};
-use super::place::Places;
-use super::{CalibrateError, Choices, LayerCalibration, Method, ScaleCalibration, Settings};
-use crate::checkpoint::{
-    Attention, CacheLayer, ModelFolder, Role, SidecarNumber, Strategy, list_layers, narrow,
-    read_inc_measurements,
-};
+use super::measure::{LayerValues, activation_files, measure};
+use super::method::{Choices, Settings};
+use crate::checkpoint::{Attention, CacheLayer, ModelFolder, Strategy, list_layers};
 
-/// Makes a layer's scales from what was measured.
-pub(super) struct Maker<'a> {
+/// Chooses a layer's scales from what was measured for it.
+pub(super) struct ScaleChooser<'a> {
     pub(super) folder: &'a ModelFolder,
     pub(super) arithmetic: Arithmetic,
     pub(super) settings: Settings,
-    pub(super) places: Places,
+    pub(super) modules: AttentionModules,
 }
 
-/// INC's module of a latent cache.
-const LATENT: &str = "latent_cache_k";
+/// The chosen scales of each layer, and what is worth knowing of the measurement.
+pub(super) type Chosen = (Vec<LayerCalibration>, Vec<String>);
 
-/// The layers, and what is worth knowing.
-pub(super) type Made = (Vec<LayerCalibration>, Vec<String>);
-
-impl Maker<'_> {
+impl ScaleChooser<'_> {
     /// Counts the values of all files, then chooses each layer's scales.
     pub(super) fn by_activations(
         &self,
         path: &Path,
         strategy: Strategy,
         progress: &(dyn Fn(u64) + Sync),
-    ) -> Result<Made, CalibrateError> {
+    ) -> Result<Chosen, CalibrateError> {
         let plan = self.folder.layers();
         let owners = plan.cached.iter().filter(|layer| layer.owner.is_none());
         let mut values = owners
@@ -79,11 +74,12 @@ impl Maker<'_> {
                 }
             }
         }
-        let module = self.places.module(layer.index)?.to_owned();
+        let module = self.modules.module(layer.index)?.to_owned();
         let (layer, attention) = (layer.index, layer.attention);
         Ok(LayerCalibration { layer, attention, module, tokens: Some(values.tokens), scales })
     }
 
+    /// The scale of an operand, of all heads or of one, whose values may be those of several parts.
     fn scale(
         &self,
         layer: &CacheLayer,
@@ -108,7 +104,7 @@ impl Maker<'_> {
     }
 
     /// The choice of the method asked for, which must be there.
-    fn chosen(
+    pub(super) fn chosen(
         &self,
         layer: usize,
         what: String,
@@ -131,75 +127,8 @@ impl Maker<'_> {
         }
     }
 
-    /// INC measured each rank's heads; the largest of all serves.
-    pub(super) fn by_inc(&self, path: &Path, strategy: Strategy) -> Result<Made, CalibrateError> {
-        if self.settings.method != Method::Amax {
-            return Err(CalibrateError::AmaxOnly(self.settings.method));
-        }
-        if strategy == Strategy::AttnHead {
-            let reason = "INC measures all heads of a layer together".to_owned();
-            return Err(CalibrateError::PerHead(reason));
-        }
-        let plan = self.folder.layers();
-        let mut largest: BTreeMap<(usize, Role), f32> = BTreeMap::new();
-        let mut notes = Vec::new();
-        for found in read_inc_measurements(path)? {
-            let SidecarNumber::Amax(amax) = found.number else { continue };
-            let amax = narrow(amax);
-            let fail =
-                |reason| CalibrateError::NoScale { layer: found.layer, what: found.name.clone(), reason };
-            if !(amax.is_finite() && amax >= 0.0) {
-                return Err(fail(format!("the largest magnitude is {amax}")));
-            }
-            let passed_over = match plan.get(found.layer) {
-                None => return Err(foreign_layer(path, &found.name, found.layer, plan)),
-                Some(CacheLayer { owner: Some(owner), .. }) => {
-                    format!("the layer reads the cache of layer {owner}")
-                }
-                // What an MLA layer expands is cached by none, whatever modules it has for it.
-                Some(CacheLayer { attention: Attention::Mla, .. }) if !found.name.ends_with(LATENT) => {
-                    format!("the layer caches what {LATENT} sees")
-                }
-                Some(_) => {
-                    let known = largest.entry((found.layer, found.role)).or_default();
-                    *known = known.max(amax);
-                    continue;
-                }
-            };
-            notes.push(format!("{} is passed over: {passed_over}", found.name));
-        }
-        let roles = |layer: &CacheLayer| match layer.attention {
-            Attention::Mha => &[(Role::K, "k"), (Role::V, "v")][..],
-            Attention::Mla => &[(Role::K, "k")][..],
-        };
-        let (mut layers, mut missing) = (Vec::new(), Vec::new());
-        for layer in plan.cached.iter().filter(|layer| layer.owner.is_none()) {
-            let found =
-                roles(layer).iter().map(|(role, name)| Some((*name, *largest.get(&(layer.index, *role))?)));
-            let Some(found) = found.collect::<Option<Vec<_>>>() else {
-                missing.push(layer);
-                continue;
-            };
-            let scales = found.into_iter().map(|(role, amax)| {
-                let choices = Choices::of_amax(amax, &self.arithmetic, &self.settings);
-                let (scale, choices) = self.chosen(layer.index, role.to_owned(), amax, choices)?;
-                Ok(ScaleCalibration { role, head: None, elements: None, amax, scale, choices })
-            });
-            let scales = scales.collect::<Result<Vec<_>, CalibrateError>>()?;
-            let module = self.places.module(layer.index)?.to_owned();
-            let (layer, attention) = (layer.index, layer.attention);
-            layers.push(LayerCalibration { layer, attention, module, tokens: None, scales });
-        }
-        let wanted = |layer: &CacheLayer| match layer.attention {
-            Attention::Mha => "k_cache and v_cache".to_owned(),
-            Attention::Mla => LATENT.to_owned(),
-        };
-        self.check_missing(path, &missing, wanted, &mut notes)?;
-        Ok((layers, notes))
-    }
-
     /// Only a draft layer may be missing: what captures a model's activations rarely runs its drafts.
-    fn check_missing(
+    pub(super) fn check_missing(
         &self,
         path: &Path,
         missing: &[&CacheLayer],

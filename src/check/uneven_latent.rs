@@ -1,13 +1,13 @@
 //! A scale of a latent that was calibrated on one of its parts.
 
-use super::LayerCheck;
-use super::stored::StoredPart;
-use super::verdict::{SATURATED_SHARE, percent};
+use super::result::LayerCheck;
+use super::share::{SATURATED_SHARE, percent};
+use super::stored_cache::StoredPart;
 use crate::checkpoint::{FindingCode, list_layers};
 use crate::scales::Inspection;
 
 /// Layers where one part of the latent saturates and the other does not.
-pub(super) struct OnePart {
+pub(super) struct UnevenLatent {
     pub(super) layers: Vec<usize>,
     /// The layer with the largest share, and the parts there.
     worst: usize,
@@ -17,8 +17,8 @@ pub(super) struct OnePart {
     other_share: f64,
 }
 
-impl OnePart {
-    /// A scale that was calibrated on one part of a latent clips the other part.
+impl UnevenLatent {
+    /// Finds the layers: a scale that was calibrated on one part of a latent clips the other part.
     pub(super) fn find(layers: &[LayerCheck]) -> Option<Self> {
         let mut found: Option<Self> = None;
         let mut numbers = Vec::new();

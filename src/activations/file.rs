@@ -1,32 +1,16 @@
-//! What a layer computes attention from: read from a file, or drawn.
+//! A file of captured activations.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::Path;
 
 use half::bf16;
 
-use super::CheckError;
+use super::error::ActivationError;
+use super::layer::{Activations, take_heads};
+use super::operand::Operand;
 use super::shape::{Heads, LayerShape};
 use super::tensor::read_bf16;
 use crate::checkpoint::{CheckpointError, LayerPlan, Shard, TensorEntry};
-
-/// Queries, keys and values of one layer's tokens, after rotary embedding.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Activations {
-    /// `q` is `[tokens, heads, head_dim]`, `k` and `v` `[tokens, kv_heads, ..]`.
-    Mha { tokens: usize, q: Vec<bf16>, k: Vec<bf16>, v: Vec<bf16> },
-    /// `q_nope` and `q_pe` are `[tokens, heads, ..]`, `kv_c` `[tokens, kv_lora_rank]`, `k_pe` `[tokens, rope_dim]`.
-    Mla { tokens: usize, q_nope: Vec<bf16>, q_pe: Vec<bf16>, kv_c: Vec<bf16>, k_pe: Vec<bf16> },
-}
-
-impl Activations {
-    pub(super) fn tokens(&self) -> usize {
-        match self {
-            Self::Mha { tokens, .. } | Self::Mla { tokens, .. } => *tokens,
-        }
-    }
-}
 
 /// A safetensors file with `layers.N.{q,k,v}` or `layers.N.{q_nope,q_pe,kv_c,k_pe}`.
 #[derive(Debug)]
@@ -36,55 +20,32 @@ pub(crate) struct ActivationFile {
     tensors: BTreeMap<String, usize>,
 }
 
-/// One operand: its name, its heads (a latent has none), the elements of a head.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Operand<'a> {
-    pub(crate) name: &'static str,
-    pub(crate) heads: Option<&'a Heads>,
-    pub(crate) dim: usize,
-}
-
-impl<'a> Operand<'a> {
-    /// What a layer's cache stores: keys and values, or both parts of a latent.
-    pub(crate) const fn cached(shape: &'a LayerShape) -> [Self; 2] {
-        match shape {
-            LayerShape::Mha { kv_heads, head_dim, v_head_dim, .. } => [
-                Self { name: "k", heads: Some(kv_heads), dim: *head_dim },
-                Self { name: "v", heads: Some(kv_heads), dim: *v_head_dim },
-            ],
-            LayerShape::Mla { kv_lora_rank, rope_dim, .. } => [
-                Self { name: "kv_c", heads: None, dim: *kv_lora_rank },
-                Self { name: "k_pe", heads: None, dim: *rope_dim },
-            ],
-        }
-    }
-}
-
 impl ActivationFile {
-    pub(crate) fn open(path: &Path) -> Result<Self, CheckError> {
+    /// Opens a file; which layers it has is not looked at.
+    pub(crate) fn open(path: &Path) -> Result<Self, ActivationError> {
         let shard = Shard::open(path)?;
         let tensors = shard.tensors().iter().enumerate().map(|(at, t)| (t.name.clone(), at)).collect();
         Ok(Self { shard, tensors })
     }
 
     /// Refuses a file that has nothing for any layer of the model.
-    pub(super) fn check_layers(&self, plan: &LayerPlan) -> Result<(), CheckError> {
+    pub(crate) fn check_layers(&self, plan: &LayerPlan) -> Result<(), ActivationError> {
         if plan.cached.iter().any(|layer| self.has(layer.index)) {
             return Ok(());
         }
         let first = plan.cached.first().map_or(0, |layer| layer.index);
         let wanted = format!("layers.{first}.{{q,k,v}} or layers.{first}.{{q_nope,q_pe,kv_c,k_pe}}");
-        Err(CheckError::NoActivations { path: self.shard.path().to_owned(), wanted })
+        Err(ActivationError::NoLayer { path: self.shard.path().to_owned(), wanted })
     }
 
     /// The tensors that belong to no layer with a cache.
-    pub(super) fn strangers(&self, plan: &LayerPlan) -> Vec<&str> {
+    pub(crate) fn strangers(&self, plan: &LayerPlan) -> Vec<&str> {
         let belongs = |name: &str| layer_of(name).is_some_and(|layer| plan.get(layer).is_some());
         self.tensors.keys().map(String::as_str).filter(|name| !belongs(name)).collect()
     }
 
     /// Whether there is anything of that layer.
-    pub(super) fn has(&self, layer: usize) -> bool {
+    pub(crate) fn has(&self, layer: usize) -> bool {
         ["q", "q_nope", "q_pe", "k", "v", "kv_c", "k_pe"].iter().any(|operand| self.contains(layer, operand))
     }
 
@@ -94,12 +55,12 @@ impl ActivationFile {
     }
 
     /// The activations of a layer. Keys and values are those of the layer `owner`, whose cache it reads.
-    pub(super) fn read(
+    pub(crate) fn read(
         &self,
         layer: usize,
         owner: usize,
         shape: &LayerShape,
-    ) -> Result<Activations, CheckError> {
+    ) -> Result<Activations, ActivationError> {
         let [first, second] = Operand::cached(shape);
         match shape {
             LayerShape::Mha { heads, head_dim, .. } => {
@@ -126,7 +87,7 @@ impl ActivationFile {
         layer: usize,
         operand: &Operand<'_>,
         tokens: Option<usize>,
-    ) -> Result<(usize, Vec<bf16>), CheckError> {
+    ) -> Result<(usize, Vec<bf16>), ActivationError> {
         let (tokens, tensor) = self.find(layer, operand, tokens)?;
         let values = read_bf16(&self.shard, tensor)?;
         let values = match operand.heads {
@@ -143,7 +104,7 @@ impl ActivationFile {
         layer: usize,
         operand: &Operand<'_>,
         tokens: Option<usize>,
-    ) -> Result<(usize, &TensorEntry), CheckError> {
+    ) -> Result<(usize, &TensorEntry), ActivationError> {
         let name = name_of(layer, operand.name);
         let fail = |reason: String| CheckpointError::tensor(self.shard.path(), &name, reason);
         let tensor = self.tensor(&name).ok_or_else(|| fail("is missing".to_owned()))?;
@@ -163,7 +124,7 @@ impl ActivationFile {
         }
     }
 
-    /// The file.
+    /// The safetensors file itself.
     pub(crate) const fn shard(&self) -> &Shard {
         &self.shard
     }
@@ -180,10 +141,4 @@ fn name_of(layer: usize, operand: &str) -> String {
 /// The layer that a tensor is of.
 pub(crate) fn layer_of(name: &str) -> Option<usize> {
     name.strip_prefix("layers.")?.split('.').next()?.parse().ok()
-}
-
-/// Some heads of `[rows, heads, dim]`.
-pub(super) fn take_heads<T: Copy>(values: &[T], heads: usize, dim: usize, taken: &Range<usize>) -> Vec<T> {
-    let rows = values.chunks_exact(heads * dim);
-    rows.flat_map(|row| &row[taken.start * dim..taken.end * dim]).copied().collect()
 }

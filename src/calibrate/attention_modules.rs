@@ -1,17 +1,17 @@
-//! The names under which a layer's scales are written.
+//! The attention module of each layer, under whose name its scales are written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::CalibrateError;
-use crate::checkpoint::{LayerIndex, ModelFolder, NameClass, attention_tensor, classify};
+use crate::checkpoint::{ModelFolder, NameClass, attention_tensor, classify};
 
 /// The attention module of each layer: `model.layers.0.self_attn`.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct AttentionModules {
     modules: BTreeMap<usize, BTreeSet<String>>,
 }
 
-impl Places {
+impl AttentionModules {
     /// Finds the modules by the names of their weights.
     pub(super) fn find(folder: &ModelFolder) -> Self {
         let plan = folder.layers();
@@ -19,10 +19,7 @@ impl Places {
         let names = folder.shards().iter().flat_map(|shard| shard.tensors()).map(|tensor| &tensor.name);
         for name in names.filter(|name| classify(name) == NameClass::Other) {
             let Some((layer, part)) = attention_tensor(name) else { continue };
-            let layer = match layer {
-                LayerIndex::Model(layer) => layer,
-                LayerIndex::Draft(draft) => plan.model_layers + draft,
-            };
+            let Some(layer) = plan.number(layer) else { continue };
             modules.entry(layer).or_default().insert(name[..name.len() - part.len() - 1].to_owned());
         }
         Self { modules }

@@ -6,13 +6,13 @@ use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use super::entries::{link_text, list};
+use super::folder_entries::{link_text, list};
 use super::work_folder::{make_folder, remove, sync_folder};
 use super::{Destination, Entry, Identity, Kind, RewriteError, WorkFolder, copy_file};
 
 /// The folder that is to appear under the destination's name.
 #[derive(Debug)]
-pub(crate) struct Tree<'a> {
+pub(crate) struct ResultFolder<'a> {
     place: &'a Destination,
     /// What the source holds.
     pub(crate) entries: &'a [Entry],
@@ -21,18 +21,18 @@ pub(crate) struct Tree<'a> {
     /// Where its files are written.
     pub(crate) state: PathBuf,
     /// Flush everything to disk.
-    is_synced: bool,
+    sync: bool,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> ResultFolder<'a> {
     /// Makes the folders of the source, which only this process can write to.
     pub(crate) fn new(
         place: &'a Destination,
         entries: &'a [Entry],
         work: &WorkFolder,
-        is_synced: bool,
+        sync: bool,
     ) -> Result<Self, RewriteError> {
-        let tree = Self { place, entries, folder: work.tree(), state: work.state(), is_synced };
+        let tree = Self { place, entries, folder: work.tree(), state: work.state(), sync };
         for entry in tree.folders() {
             make_folder(&tree.folder.join(&entry.path))?;
         }
@@ -72,7 +72,7 @@ impl<'a> Tree<'a> {
         let (made, source) = write(&out, new)?;
         let mode = Permissions::from_mode(source.permissions().mode() & 0o7777);
         out.set_permissions(mode).map_err(|e| RewriteError::io("set the mode of", new, e))?;
-        if self.is_synced {
+        if self.sync {
             out.sync_all().map_err(|e| RewriteError::io("flush", new, e))?;
         }
         Ok(made)
@@ -136,18 +136,18 @@ impl<'a> Tree<'a> {
         // What is in a folder comes before the folder, which may be read-only from then on.
         for entry in self.folders().rev() {
             let path = self.folder.join(&entry.path);
-            if self.is_synced {
+            if self.sync {
                 sync_folder(&path)?;
             }
             set_mode(&path, folder_mode(&self.place.source.join(&entry.path))?)?;
         }
-        if self.is_synced {
+        if self.sync {
             sync_folder(&self.folder)?;
         }
         let mode = folder_mode(&self.place.source)?;
         // A folder that may not be written to cannot be moved.
         set_mode(&self.folder, mode | 0o200)?;
-        work.publish(force, self.is_synced)?;
+        work.publish(force, self.sync)?;
         if mode & 0o200 == 0 { set_mode(&self.place.path, mode) } else { Ok(()) }
     }
 }

@@ -11,20 +11,20 @@ use crate::checkpoint::{CheckpointError, Shard, TensorEntry, read_floats};
 /// A buffer that stays in a core's own cache. A whole number of elements of every type.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// The element types of a tensor that is no quantized one.
-pub(super) fn is_float(dtype: Dtype) -> bool {
+/// Whether elements of this type are numbers as they are, and not codes that need a scale.
+pub(crate) fn is_float(dtype: Dtype) -> bool {
     matches!(dtype, Dtype::BF16 | Dtype::F16 | Dtype::F32)
 }
 
 /// Reads a bfloat16, float16 or float32 tensor, rounded to bfloat16. Every value must be finite once rounded.
-pub(super) fn read_bf16(shard: &Shard, tensor: &TensorEntry) -> Result<Vec<bf16>, CheckpointError> {
+pub(crate) fn read_bf16(shard: &Shard, tensor: &TensorEntry) -> Result<Vec<bf16>, CheckpointError> {
     let mut values = Vec::with_capacity(tensor.shape.iter().product());
     stream_bf16(shard, tensor, |_, block| values.extend_from_slice(block))?;
     Ok(values)
 }
 
-/// The same a block at a time, with positioned reads, so that a tensor of any size takes little memory. `take` is given
-/// the number of the block's first element and its values.
+/// Reads a bfloat16, float16 or float32 tensor a block at a time, with positioned reads, so that one of any size takes little memory. `take` is
+/// given the number of the block's first element and its values.
 pub(crate) fn stream_bf16(
     shard: &Shard,
     tensor: &TensorEntry,
@@ -55,7 +55,7 @@ pub(crate) fn stream_bf16(
 }
 
 /// Names the first value that is not finite. `first` is the number of the first one in its tensor.
-pub(super) fn check_finite(
+pub(crate) fn check_finite(
     path: &Path,
     name: &str,
     first: usize,

@@ -55,13 +55,13 @@ pub(crate) struct Segment {
 
 /// A new weight file: its header, with the length before it, and what follows.
 #[derive(Debug)]
-pub(crate) struct Layout {
+pub(crate) struct ShardLayout {
     pub(crate) header: Vec<u8>,
     pub(crate) segments: Vec<Segment>,
     pub(crate) bytes: u64,
 }
 
-impl Layout {
+impl ShardLayout {
     /// Lays a file out. Where every tensor stays and none changes its type, the header and all places stay as they are.
     /// Else the tensors are ordered by the size of their elements, largest first, so that every tensor stays aligned;
     /// those of one size keep their order.

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 /// One of several equal shares: `I/N`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub struct WorkShare {
     index: usize,
     count: usize,
 }
 
-impl Part {
+impl WorkShare {
     /// The share `index` of `count`, from 1. `None` where it does not exist.
     #[must_use]
     pub const fn new(index: usize, count: usize) -> Option<Self> {
@@ -48,13 +48,13 @@ impl Part {
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for WorkShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.index, self.count)
     }
 }
 
-impl FromStr for Part {
+impl FromStr for WorkShare {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn every_piece_has_one_owner_and_loads_are_even() {
         let sizes = [5, 1, 9, 4, 4, 7, 0];
-        let shares: Vec<Vec<bool>> = (1..=3).map(|i| Part::new(i, 3).unwrap().own(&sizes)).collect();
+        let shares: Vec<Vec<bool>> = (1..=3).map(|i| WorkShare::new(i, 3).unwrap().own(&sizes)).collect();
         for piece in 0..sizes.len() {
             assert_eq!(shares.iter().filter(|own| own[piece]).count(), 1);
         }
@@ -83,11 +83,11 @@ mod tests {
 
     #[test]
     fn only_real_shares_parse() {
-        assert_eq!("2/3".parse(), Ok(Part { index: 2, count: 3 }));
+        assert_eq!("2/3".parse(), Ok(WorkShare { index: 2, count: 3 }));
         for text in ["0/3", "4/3", "1", "1/", "/2", "-1/2", "1/2/3", "1/0"] {
-            assert!(text.parse::<Part>().is_err(), "{text}");
+            assert!(text.parse::<WorkShare>().is_err(), "{text}");
         }
-        let many: Part = format!("{0}/{0}", usize::MAX).parse().unwrap();
+        let many: WorkShare = format!("{0}/{0}", usize::MAX).parse().unwrap();
         assert_eq!(many.own(&[1, 2]), [false, false]);
     }
 }

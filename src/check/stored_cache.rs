@@ -3,7 +3,8 @@
 use half::bf16;
 use serde::Serialize;
 
-use crate::fp8::{Encoder, Format, Fp8Error, Quantizer};
+use crate::fp8::Fp8Error;
+use crate::scales::{CacheRange, is_flushed};
 use crate::{Generation, HeadScales};
 
 /// Codes by magnitude, their sign dropped: `0x00` to `0x7F`.
@@ -20,7 +21,7 @@ pub struct StoredCache {
     pub elements: u64,
     /// XXH3-64 of the stored bytes of all tokens in order, keys before values, as 16 hexadecimal digits.
     pub digest: String,
-    /// The same by what was stored: `k` and `v`, or the `kv_c` and `k_pe` of a latent.
+    /// Those counts by what was stored: `k` and `v`, or the `kv_c` and `k_pe` of a latent.
     pub parts: Vec<StoredPart>,
 }
 
@@ -29,41 +30,15 @@ pub struct StoredCache {
 pub struct StoredPart {
     /// `k`, `v`, `kv_c` or `k_pe`.
     pub name: &'static str,
-    /// As in [`StoredCache`].
+    /// Its elements that were clipped to the device's largest value.
     pub saturated: u64,
-    /// As in [`StoredCache`].
+    /// Its elements that are not zero and were stored as zero.
     pub flushed_to_zero: u64,
-    /// As in [`StoredCache`].
+    /// All its elements.
     pub elements: u64,
     /// How often each code was stored, its sign dropped; `None` where the cache is not FP8.
     #[serde(skip)]
     pub codes: Option<Box<CodeCounts>>,
-}
-
-/// The range of a scale: which values lie beyond it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct CacheRange {
-    /// Without clipping, what lies beyond the largest value shows.
-    open: Quantizer,
-    max_code: u8,
-}
-
-impl CacheRange {
-    /// Of a cache that multiplies by `quant`.
-    pub(crate) fn new(generation: Generation, quant: f32) -> Result<Self, Fp8Error> {
-        let open = Encoder { clip: false, ..Encoder::kv_cache(generation) };
-        Ok(Self { open: Quantizer::new(open, quant)?, max_code: Format::kv_cache(generation).max_code() })
-    }
-
-    /// Whether a value that was stored as `code` was clipped to it.
-    pub(crate) fn is_saturated(&self, value: bf16, code: u8) -> bool {
-        code & 0x7F == self.max_code && self.open.quant_one_bf16(value) & 0x7F > self.max_code
-    }
-}
-
-/// Whether a value that was stored as `code` is lost for being small.
-pub(crate) fn is_flushed(value: bf16, code: u8) -> bool {
-    code & 0x7F == 0 && value != bf16::ZERO
 }
 
 impl StoredPart {
@@ -102,6 +77,7 @@ impl StoredPart {
 }
 
 impl StoredCache {
+    /// The counts of all parts together.
     pub(super) fn new(digest: String, parts: Vec<StoredPart>) -> Self {
         let sum = |of: fn(&StoredPart) -> u64| parts.iter().map(of).sum();
         Self {
@@ -117,6 +93,7 @@ impl StoredCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fp8::Quantizer;
 
     #[test]
     fn the_largest_value_itself_does_not_saturate() {

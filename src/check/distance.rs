@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// The distance of an output from the float64 reference, over all tokens and heads of a layer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Errors {
+pub struct Distance {
     /// The largest difference of an element. Null where an output is not finite.
     pub max_abs_error: f64,
     /// The Euclidean norm of the difference over that of the reference. Null where the reference is zero or an output is
@@ -17,8 +17,8 @@ pub struct Errors {
     pub digest: String,
 }
 
-impl Errors {
-    /// Compares. Every sum is made in the order of the elements.
+impl Distance {
+    /// Measures how far an output is from the reference. Every sum is made in the order of the elements.
     pub(super) fn of(output: &[f32], reference: &[f64]) -> Self {
         let (mut most, mut difference, mut norm, mut output_norm, mut product) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for (found, expected) in output.iter().map(|x| f64::from(*x)).zip(reference) {
@@ -59,21 +59,25 @@ mod tests {
 
     #[test]
     fn distances_by_hand() {
-        let errors = Errors::of(&[3.0, 4.5], &[3.0, 4.0]);
-        assert_eq!((errors.max_abs_error, errors.rel_l2_error), (0.5, 0.1));
-        assert!((errors.cosine - 27.0 / (5.0 * 29.25f64.sqrt())).abs() < 1e-15);
-        let same = Errors::of(&[3.0, -4.0], &[3.0, -4.0]);
+        let distance = Distance::of(&[3.0, 4.5], &[3.0, 4.0]);
+        assert_eq!((distance.max_abs_error, distance.rel_l2_error), (0.5, 0.1));
+        assert!((distance.cosine - 27.0 / (5.0 * 29.25f64.sqrt())).abs() < 1e-15);
+        let same = Distance::of(&[3.0, -4.0], &[3.0, -4.0]);
         assert_eq!((same.max_abs_error, same.rel_l2_error, same.cosine), (0.0, 0.0, 1.0));
-        assert_ne!(same.digest, errors.digest);
-        assert_ne!(Errors::of(&[0.0], &[0.0]).digest, Errors::of(&[-0.0], &[0.0]).digest);
+        assert_ne!(same.digest, distance.digest);
+        assert_ne!(Distance::of(&[0.0], &[0.0]).digest, Distance::of(&[-0.0], &[0.0]).digest);
     }
 
     #[test]
     fn what_is_no_number_is_null() {
-        for errors in [Errors::of(&[f32::NAN, 1.0], &[1.0, 1.0]), Errors::of(&[1.0, f32::NAN], &[1.0, 1.0])] {
-            assert!(errors.max_abs_error.is_nan() && errors.rel_l2_error.is_nan() && errors.cosine.is_nan());
-            assert!(serde_json::to_string(&errors).unwrap().starts_with(r#"{"max_abs_error":null,"#));
+        for distance in
+            [Distance::of(&[f32::NAN, 1.0], &[1.0, 1.0]), Distance::of(&[1.0, f32::NAN], &[1.0, 1.0])]
+        {
+            assert!(
+                distance.max_abs_error.is_nan() && distance.rel_l2_error.is_nan() && distance.cosine.is_nan()
+            );
+            assert!(serde_json::to_string(&distance).unwrap().starts_with(r#"{"max_abs_error":null,"#));
         }
-        assert!(Errors::of(&[1.0], &[0.0]).rel_l2_error.is_nan());
+        assert!(Distance::of(&[1.0], &[0.0]).rel_l2_error.is_nan());
     }
 }
