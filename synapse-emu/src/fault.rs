@@ -12,7 +12,7 @@
 //! | `late-launch=TIME` | so for launches only: later copies of the stream run before the results are there |
 //! | `late-upload=TIME` | so for copies to the device only: later launches run before the data are there |
 //!
-//! Numbers count from 1, times are like `20ms`.
+//! Numbers count from 1. Times are like `20ms`, or `never`, and pass on the virtual clock.
 
 use std::fs::File;
 use std::io::Write;
@@ -22,14 +22,14 @@ use std::time::Duration;
 
 use habana_sys::synStatus;
 
-use crate::Outcome;
-use crate::config::BadVariable;
-use crate::state::lock;
+use crate::lock::lock;
+use crate::outcome::Outcome;
+use crate::variable::{BadVariable, Variables, time};
 
 const VARIABLE: &str = "SYNAPSE_EMU_FAULT";
 const TRACE: &str = "SYNAPSE_EMU_TRACE";
 const ALLOWED: &str = "fail=FUNCTION:N, fail-call=N, out-of-memory=N, lost-device=N, late-completion=TIME, \
-     late-launch=TIME, late-upload=TIME, separated by commas, with N from 1 and TIME like 20ms";
+     late-launch=TIME, late-upload=TIME, separated by commas, with N from 1 and TIME like 20ms or never";
 
 /// How long after its completion was reported each kind of work lands.
 #[derive(Debug, Clone, Copy, Default)]
@@ -57,6 +57,7 @@ impl Countdown {
     }
 }
 
+/// What is asked to go wrong.
 #[derive(Default)]
 pub(crate) struct Faults {
     functions: Vec<(String, Countdown)>,
@@ -68,16 +69,9 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    pub(crate) fn from_environment() -> Result<Self, BadVariable> {
-        let mut faults = match std::env::var_os(VARIABLE) {
-            None => Self::default(),
-            Some(value) => value.to_str().and_then(Self::parse).ok_or_else(|| BadVariable {
-                variable: VARIABLE,
-                value: value.to_string_lossy().into_owned(),
-                allowed: ALLOWED.to_owned(),
-            })?,
-        };
-        if let Some(path) = std::env::var_os(TRACE) {
+    pub(crate) fn read(variables: &Variables) -> Result<Self, BadVariable> {
+        let mut faults = variables.parsed(VARIABLE, Self::default(), ALLOWED, Self::parse)?;
+        if let Some(path) = variables.get(TRACE) {
             let file =
                 File::options().create(true).append(true).open(&path).map_err(|error| BadVariable {
                     variable: TRACE,
@@ -147,17 +141,6 @@ impl Faults {
 fn countdown(text: &str) -> Option<Countdown> {
     let at = text.parse().ok().filter(|&at| at > 0)?;
     Some(Countdown { at, seen: AtomicU64::new(0) })
-}
-
-fn time(text: &str) -> Option<Duration> {
-    let (number, unit) = text.split_at(text.find(|character: char| !character.is_ascii_digit())?);
-    let number = number.parse().ok()?;
-    match unit {
-        "us" => Some(Duration::from_micros(number)),
-        "ms" => Some(Duration::from_millis(number)),
-        "s" => Some(Duration::from_secs(number)),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -5,11 +5,17 @@ mod abi;
 mod card;
 mod config;
 mod fault;
+mod generation;
 mod graph;
+mod lock;
 mod log;
+mod memory;
 mod node;
+mod outcome;
+mod random;
 mod recipe;
+mod recording;
+mod schedule;
+mod sizes;
 mod state;
-
-/// What a call comes to: a status other than success is its error.
-type Outcome<T = ()> = Result<T, habana_sys::synStatus>;
+mod variable;

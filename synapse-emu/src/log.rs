@@ -16,10 +16,15 @@ pub(crate) fn always(message: &dyn Display) {
     eprintln!("synapse-emu: {message}");
 }
 
+/// Says what happened, where logs are on.
+pub(crate) fn event(message: &dyn Display) {
+    if ENABLED.load(Ordering::Relaxed) {
+        always(message);
+    }
+}
+
 /// `status`, after its reason was logged where logs are on.
 pub(crate) fn refusal(status: synStatus, reason: impl Display) -> synStatus {
-    if ENABLED.load(Ordering::Relaxed) {
-        eprintln!("synapse-emu: status {}: {reason}", status.0);
-    }
+    event(&format_args!("status {}: {reason}", status.0));
     status
 }

@@ -113,15 +113,20 @@ fn a_device_that_answers_otherwise_differs() {
     assert!(text.ends_with("\n27 of 30 answers are those of the emulation\n"), "{text}");
 }
 
+/// A fault, and short silence: data is awaited without a call.
+fn late(fault: &str) -> [(&str, &str); 2] {
+    [("SYNAPSE_EMU_FAULT", fault), ("SYNAPSE_EMU_SILENCE", "5ms")]
+}
+
 #[test]
 fn late_data_is_seen_and_spoils_no_other_answer() {
     for (fault, answer) in [
         ("late-completion=3ms", "no: copies came later"),
         ("late-launch=3ms", "no: results came later than their copy"),
     ] {
-        assert_eq!(differences(&[("SYNAPSE_EMU_FAULT", fault)]), pairs(&[("completion", answer)]), "{fault}");
+        assert_eq!(differences(&late(fault)), pairs(&[("completion", answer)]), "{fault}");
     }
-    assert_eq!(differences(&[("SYNAPSE_EMU_FAULT", "late-upload=3ms")]), []);
+    assert_eq!(differences(&late("late-upload=3ms")), []);
 }
 
 #[test]

@@ -6,11 +6,14 @@ use habana_sys::{
 };
 
 use super::{api, pointer};
-use crate::Outcome;
-use crate::card::{AFFINITIES, DRAM_BASE};
-use crate::config::{alignment_bytes, generation};
-use crate::graph::MAX_DIMS;
-use crate::state::{Runtime, lock, runtime};
+use crate::card::AFFINITIES;
+use crate::generation::{alignment_bytes, device_type, of_device_type};
+use crate::lock::lock;
+use crate::memory::device::DRAM_BASE;
+use crate::outcome::Outcome;
+use crate::sizes::MAX_DIMS;
+use crate::state::library::runtime;
+use crate::state::runtime::Runtime;
 
 /// What is known of a card without acquiring it.
 struct Facts {
@@ -51,9 +54,7 @@ impl Facts {
             synDeviceAttribute::DEVICE_ATTRIBUTE_DRAM_FREE_SIZE => self.free_bytes,
             synDeviceAttribute::DEVICE_ATTRIBUTE_TPC_ENABLED_MASK => self.tpc_mask(),
             synDeviceAttribute::DEVICE_ATTRIBUTE_DRAM_ENABLED => 1,
-            synDeviceAttribute::DEVICE_ATTRIBUTE_DEVICE_TYPE => {
-                u64::from(crate::config::device_type(self.generation).0)
-            }
+            synDeviceAttribute::DEVICE_ATTRIBUTE_DEVICE_TYPE => u64::from(device_type(self.generation).0),
             synDeviceAttribute::DEVICE_ATTRIBUTE_MAX_RMW_SIZE => u64::from(self.sram_bytes()),
             synDeviceAttribute::DEVICE_ATTRIBUTE_STREAMS_TOTAL_MEM_SIZE => 0,
             synDeviceAttribute::DEVICE_ATTRIBUTE_ADDRESS_ALIGNMENT_SIZE => alignment_bytes(self.generation),
@@ -68,7 +69,7 @@ impl Facts {
     }
 }
 
-/// Of a card that exists, acquired or not.
+/// What is known of a card that exists, acquired or not.
 fn facts_of_module(runtime: &Runtime, module: u32) -> Outcome<Facts> {
     if module as usize >= runtime.config.cards {
         return Err(synStatus::synInvalidArgument);
@@ -81,7 +82,7 @@ fn facts_of_module(runtime: &Runtime, module: u32) -> Outcome<Facts> {
     Ok(Facts { generation: runtime.config.generation, total_bytes, free_bytes })
 }
 
-/// Of an acquired card.
+/// What is known of an acquired card.
 fn facts_of_device(runtime: &Runtime, device: u32) -> Outcome<Facts> {
     runtime.live_card(device)?;
     facts_of_module(runtime, device)
@@ -230,7 +231,7 @@ api! {
         pointer::write_list(retVal, &facts.attributes(&attributes)?)
     }
 
-    /// Of a card that need not be acquired.
+    /// Attributes of a card that need not be acquired.
     fn synDeviceGetAttributeByModuleId(
         retVal: *mut u64,
         deviceAttr: *const synDeviceAttribute,
@@ -242,7 +243,7 @@ api! {
         pointer::write_list(retVal, &facts.attributes(&attributes)?)
     }
 
-    /// Of a generation, whether it is the emulated one or not.
+    /// Attributes of a generation, whether it is the emulated one or not.
     fn synDeviceTypeGetAttribute(
         retVal: *mut u64,
         deviceAttr: *const synDeviceAttribute,
@@ -251,7 +252,7 @@ api! {
     ) {
         let runtime = runtime()?;
         let total_bytes = runtime.config.memory_bytes;
-        let generation = generation(deviceType).ok_or(synStatus::synInvalidArgument)?;
+        let generation = of_device_type(deviceType).ok_or(synStatus::synInvalidArgument)?;
         let facts = Facts { generation, total_bytes, free_bytes: total_bytes };
         let attributes = pointer::list(deviceAttr, u64::from(querySize))?;
         pointer::write_list(retVal, &facts.attributes(&attributes)?)

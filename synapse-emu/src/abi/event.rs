@@ -6,9 +6,10 @@ use habana_sys::{
 };
 
 use super::{api, pointer};
-use crate::Outcome;
-use crate::card::{Event, Work};
-use crate::state::runtime;
+use crate::outcome::Outcome;
+use crate::schedule::event::Event;
+use crate::schedule::work::Work;
+use crate::state::library::runtime;
 
 api! {
     /// `flags`: 0, or `EVENT_COLLECT_TIME`.
@@ -19,7 +20,7 @@ api! {
         if pEventHandler.is_null() || (flags != 0 && !collects_time) {
             return Err(synStatus::synInvalidArgument);
         }
-        let event = Arc::new(Event::new(card, collects_time));
+        let event = Arc::new(Event::new(card, Arc::clone(&runtime.scheduler), collects_time));
         pointer::write(pEventHandler, pointer::handle(runtime.events.insert(event)))
     }
 
@@ -36,7 +37,7 @@ api! {
             return Err(synStatus::synInvalidArgument);
         }
         let recording = event.record(&stream);
-        stream.submit([Work::Record(Arc::clone(&recording))]).inspect_err(|&status| recording.pass(Some(status)))
+        stream.submit([Work::Record(Arc::clone(&recording))]).inspect_err(|&status| recording.pass(0, Some(status)))
     }
 
     fn synEventQuery(eventHandle: synEventHandle) {

@@ -7,11 +7,13 @@ use habana_sys::{
 };
 
 use super::{api, pointer};
-use crate::Outcome;
-use crate::config::{device_type, generation};
-use crate::graph::{Attributes, Graph, SectionRef, TensorRef};
-use crate::recipe::Recipe;
-use crate::state::{lock, runtime};
+use crate::generation::{device_type, of_device_type};
+use crate::graph::builder::{Attributes, Graph};
+use crate::graph::handles::{SectionRef, TensorRef};
+use crate::lock::lock;
+use crate::outcome::Outcome;
+use crate::recipe::executable::Recipe;
+use crate::state::library::runtime;
 
 /// Looks at a graph, or changes it.
 fn with<T>(handle: synGraphHandle, act: impl FnOnce(&mut Graph) -> Outcome<T>) -> Outcome<T> {
@@ -24,7 +26,7 @@ fn create(handle: *mut synGraphHandle, device_type: synDeviceType) -> Outcome {
     if handle.is_null() {
         return Err(synStatus::synInvalidArgument);
     }
-    let generation = generation(device_type).ok_or(synStatus::synDeviceTypeMismatch)?;
+    let generation = of_device_type(device_type).ok_or(synStatus::synDeviceTypeMismatch)?;
     let graph = runtime.graphs.insert(Arc::new(Mutex::new(Graph::new(generation))));
     // SAFETY: not null, and the caller of the API promises the room for a handle.
     unsafe { pointer::write(handle, pointer::handle(graph)) }
@@ -139,7 +141,7 @@ api! {
             return Err(synStatus::synInvalidArgument);
         }
         let plan = with(graphHandle, |graph| graph.compile(&name))?;
-        let recipe = Recipe::new(&runtime, plan)?;
+        let recipe = Recipe::new(&runtime.config, plan)?;
         pointer::write(pRecipeHandle, pointer::handle(runtime.recipes.insert(Arc::new(recipe))))
     }
 

@@ -6,10 +6,11 @@ use habana_sys::{
 };
 
 use super::{api, pointer};
-use crate::Outcome;
-use crate::card::Work;
-use crate::recipe::{LaunchInfo, Recipe};
-use crate::state::runtime;
+use crate::outcome::Outcome;
+use crate::recipe::bind::LaunchInfo;
+use crate::recipe::executable::Recipe;
+use crate::schedule::work::Work;
+use crate::state::library::runtime;
 
 // Both kinds are laid out alike, so that one function serves both.
 const _: () = assert!(size_of::<synLaunchTensorInfo>() == size_of::<synLaunchTensorInfoExt>());
@@ -57,7 +58,7 @@ impl Request {
             .collect::<Outcome<_>>()?;
         stream.card().before_submission(&runtime.faults)?;
         // Nothing is recorded unless the launch is good.
-        let mut launch = recipe.bind(&runtime, stream.card(), &infos, self.workspace)?;
+        let mut launch = recipe.bind(&runtime.config, stream.card(), &infos, self.workspace)?;
         for (event, tensor) in events.iter().zip(mapped) {
             launch.signal(tensor, || event.record(&stream))?;
         }

@@ -3,7 +3,7 @@ use std::ffi::{c_char, c_int};
 use habana_sys::synStatus;
 
 use super::{api, pointer};
-use crate::state;
+use crate::state::library;
 
 /// What [`synDriverGetVersion`] says.
 const VERSION: &str = concat!("synapse-emu ", env!("CARGO_PKG_VERSION"));
@@ -11,9 +11,9 @@ const VERSION: &str = concat!("synapse-emu ", env!("CARGO_PKG_VERSION"));
 const NODE_LIBRARY: &std::ffi::CStr = c"synapse-emu";
 
 api! {
-    fn synInitialize() { state::initialize() }
+    fn synInitialize() { library::initialize() }
 
-    fn synDestroy() { state::destroy() }
+    fn synDestroy() { library::destroy() }
 
     /// Works before initialization.
     fn synDriverGetVersion(pDriverVersion: *mut c_char, len: c_int) {
@@ -29,12 +29,12 @@ api! {
 
     /// One library: this one.
     fn synTPCLibraryGetVersionSize(size: *mut u32) {
-        state::runtime()?;
+        library::runtime()?;
         pointer::write(size, 1)
     }
 
     fn synTPCLibraryGetVersions(libs: *mut *const c_char, versions: *mut u32) {
-        state::runtime()?;
+        library::runtime()?;
         pointer::write(libs, NODE_LIBRARY.as_ptr())?;
         pointer::write(versions, 1)
     }

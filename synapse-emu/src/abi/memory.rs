@@ -3,9 +3,11 @@ use std::ffi::{c_uchar, c_void};
 use habana_sys::{synDeviceId, synDmaDir, synStatus, synStreamHandle};
 
 use super::{api, pointer};
-use crate::Outcome;
-use crate::card::{Card, Pattern, Work};
-use crate::state::{lock, runtime};
+use crate::card::Card;
+use crate::lock::lock;
+use crate::outcome::Outcome;
+use crate::schedule::work::{Pattern, Work};
+use crate::state::library::runtime;
 
 api! {
     /// `flags` is 0. `reqAddr`: where it must lie, or 0.
@@ -65,9 +67,9 @@ api! {
 
     /// Waits for work that uses it. Works on a lost card.
     fn synHostUnmap(deviceId: synDeviceId, buffer: *const c_void) {
-        let card = runtime()?.card(deviceId)?;
-        let removed = lock(&card.host).remove(buffer.addr(), false)?;
-        removed.wait();
+        let runtime = runtime()?;
+        let removed = lock(&runtime.card(deviceId)?.host).remove(buffer.addr(), false)?;
+        runtime.scheduler.finish_until(|| !removed.is_used());
         Ok(())
     }
 

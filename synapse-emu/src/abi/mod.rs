@@ -25,8 +25,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use habana_sys::synStatus;
 
-use crate::Outcome;
-use crate::state::runtime;
+use crate::outcome::Outcome;
+use crate::state::library::runtime;
 
 /// Defines exported functions. A body gives the status as a [`Outcome`]; nothing unwinds out of it. Each signature is
 /// compared with the one in `habana_sys`.
@@ -38,7 +38,7 @@ macro_rules! api {
         $(#[$attribute])*
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $name($($argument: $type),*) -> ::habana_sys::synStatus {
-            $crate::abi::guard(stringify!($name), || -> $crate::Outcome {
+            $crate::abi::guard(stringify!($name), || -> $crate::outcome::Outcome {
                 // SAFETY: the caller promises that each pointer is null or valid for what this function of the API
                 // reads or writes, as many elements as another argument says. Bodies use pointers through
                 // `abi::pointer` alone, which asks for just that.

@@ -4,9 +4,12 @@ use std::sync::Arc;
 use habana_sys::{synDataType, synGraphHandle, synNodeId, synRoundingMode, synStatus, synTensor};
 
 use super::{api, pointer};
-use crate::Outcome;
-use crate::graph::{Graph, NodeRequest};
-use crate::state::{Runtime, lock, runtime};
+use crate::graph::builder::Graph;
+use crate::graph::node::NodeRequest;
+use crate::lock::lock;
+use crate::outcome::Outcome;
+use crate::state::library::runtime;
+use crate::state::runtime::Runtime;
 
 /// Parameters of a node at most.
 const MAX_PARAMS_BYTES: c_uint = 1 << 16;
@@ -45,7 +48,7 @@ impl Creation {
         let outputs = self.outputs.iter().map(find).collect::<Outcome<_>>()?;
         let request =
             NodeRequest { guid: &self.guid, name: &self.name, params: &self.params, inputs, outputs };
-        lock(&graph).add_node(&runtime, request)
+        lock(&graph).add_node(&runtime.config, request)
     }
 }
 
@@ -177,7 +180,7 @@ api! {
         paramsSize: c_uint,
     ) {
         let params = params(userParams, paramsSize)?;
-        with(graphHandle, |runtime, graph| graph.set_params(runtime, nodeId, &params))
+        with(graphHandle, |runtime, graph| graph.set_params(&runtime.config, nodeId, &params))
     }
 
     /// Without a buffer only the size comes back; else `paramsSize` is the room in it.

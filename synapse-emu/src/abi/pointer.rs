@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 
 use habana_sys::synStatus;
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// What no list of arguments has: a count beyond it is a mistake, and must not be followed.
 const MAX_LIST: u64 = 1 << 20;

@@ -7,8 +7,8 @@ use std::time::Instant;
 use habana_sys::{synDeviceId, synStatus, synTraceFormat, synTraceType};
 
 use super::{api, pointer};
-use crate::Outcome;
-use crate::state::runtime;
+use crate::outcome::Outcome;
+use crate::state::library::runtime;
 
 /// From here its clock counts.
 static START: OnceLock<Instant> = OnceLock::new();

@@ -9,10 +9,11 @@ use habana_sys::{
 };
 
 use super::{api, pointer};
-use crate::Outcome;
-use crate::graph::MAX_DIMS;
-use crate::recipe::{Place, PlanTensor, Recipe};
-use crate::state::runtime;
+use crate::outcome::Outcome;
+use crate::recipe::executable::Recipe;
+use crate::recipe::plan::{Place, PlanTensor};
+use crate::sizes::MAX_DIMS;
+use crate::state::library::runtime;
 
 /// The bytes of a name, with its zero.
 const NAME_BYTES: usize = habana_sys::ENQUEUE_TENSOR_NAME_MAX_SIZE as usize;
@@ -27,7 +28,7 @@ fn name_of(tensor: &PlanTensor) -> [c_char; NAME_BYTES] {
     let mut name = [0; NAME_BYTES];
     // The last byte stays zero.
     let bytes = tensor.name.bytes().take(NAME_BYTES - 1);
-    name.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = byte.cast_signed());
+    name.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = c_char::from_ne_bytes([byte]));
     name
 }
 
@@ -142,7 +143,7 @@ api! {
         if pRecipeHandle.is_null() {
             return Err(synStatus::synInvalidArgument);
         }
-        let recipe = Recipe::read(&runtime, Path::new(&path))?;
+        let recipe = Recipe::read(&runtime.config, Path::new(&path))?;
         pointer::write(pRecipeHandle, pointer::handle(runtime.recipes.insert(Arc::new(recipe))))
     }
 

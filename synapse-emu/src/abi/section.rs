@@ -3,9 +3,11 @@ use std::sync::Arc;
 use habana_sys::{synGraphHandle, synSectionHandle, synStatus};
 
 use super::{api, pointer};
-use crate::Outcome;
-use crate::graph::{Section, SectionRef};
-use crate::state::{lock, runtime};
+use crate::graph::handles::SectionRef;
+use crate::graph::section::Section;
+use crate::lock::lock;
+use crate::outcome::Outcome;
+use crate::state::library::runtime;
 
 /// Looks at a section, or changes it.
 fn with<T>(handle: synSectionHandle, act: impl FnOnce(&mut Section) -> Outcome<T>) -> Outcome<T> {

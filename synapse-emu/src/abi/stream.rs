@@ -3,8 +3,10 @@ use std::sync::Arc;
 use habana_sys::{synDeviceId, synEventHandle, synStatus, synStreamHandle};
 
 use super::{api, pointer};
-use crate::card::{AFFINITIES, Stream, Work};
-use crate::state::runtime;
+use crate::card::AFFINITIES;
+use crate::schedule::stream::Stream;
+use crate::schedule::work::Work;
+use crate::state::library::runtime;
 
 api! {
     fn synStreamCreateGeneric(pStreamHandle: *mut synStreamHandle, deviceId: synDeviceId, flags: u32) {
@@ -13,7 +15,7 @@ api! {
         if pStreamHandle.is_null() || flags != 0 {
             return Err(synStatus::synInvalidArgument);
         }
-        let stream = Arc::new(Stream::new(card, runtime.faults.lateness)?);
+        let stream = Arc::new(Stream::new(card, Arc::clone(&runtime.scheduler)));
         pointer::write(pStreamHandle, pointer::handle(runtime.streams.insert(stream)))
     }
 

@@ -10,10 +10,14 @@ use habana_sys::{
 };
 
 use super::{api, pointer};
-use crate::Outcome;
-use crate::graph::{FpQuant, Graph, HostData, MAX_DIMS, Tensor, TensorRef};
+use crate::graph::builder::Graph;
+use crate::graph::handles::TensorRef;
+use crate::graph::tensor::{FpQuant, HostData, Tensor};
+use crate::lock::lock;
 use crate::log;
-use crate::state::{lock, runtime};
+use crate::outcome::Outcome;
+use crate::sizes::MAX_DIMS;
+use crate::state::library::runtime;
 
 /// Looks at a tensor, or changes it.
 pub(super) fn with<T>(handle: synTensor, act: impl FnOnce(&mut Tensor) -> Outcome<T>) -> Outcome<T> {
@@ -22,7 +26,7 @@ pub(super) fn with<T>(handle: synTensor, act: impl FnOnce(&mut Tensor) -> Outcom
     })
 }
 
-/// The same with the whole graph.
+/// Looks a tensor up and acts on its whole graph.
 pub(super) fn with_graph<T>(
     handle: synTensor,
     act: impl FnOnce(&mut Graph, usize) -> Outcome<T>,

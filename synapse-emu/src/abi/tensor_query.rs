@@ -10,8 +10,8 @@ use habana_sys::{
 
 use super::tensor::{quantization_bytes, with, with_graph};
 use super::{api, pointer};
-use crate::Outcome;
-use crate::graph::MAX_DIMS;
+use crate::outcome::Outcome;
+use crate::sizes::MAX_DIMS;
 
 fn sizes_of(tensor: synTensor, kind: synGeometryType) -> Outcome<([u64; MAX_DIMS], u32)> {
     let sizes = with(tensor, |tensor| match kind {

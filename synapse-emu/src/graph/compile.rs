@@ -1,12 +1,16 @@
+//! From a graph to the plan of a recipe.
+
 use habana_sys::synStatus;
 
+use super::builder::Graph;
 use super::order::Order;
+use super::overlap;
+use super::tensor::Tensor;
 use super::workspace::{self, Resident};
-use super::{Graph, Tensor, overlap};
-use crate::Outcome;
-use crate::config::{alignment_bytes, device_type};
+use crate::generation::{alignment_bytes, device_type};
 use crate::log;
-use crate::recipe::{Place, Plan, PlanSection, PlanTensor, Step};
+use crate::outcome::Outcome;
+use crate::recipe::plan::{Place, Plan, PlanSection, PlanTensor, Step};
 
 impl Graph {
     /// The plan of the whole graph. `synFail` where it makes no sense as a whole.

@@ -1,11 +1,14 @@
+//! The order of a graph's nodes.
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use habana_sys::synStatus;
 
-use super::Graph;
-use crate::Outcome;
+use super::builder::Graph;
+use super::node::Node;
 use crate::log;
+use crate::outcome::Outcome;
 
 /// Which nodes come before which.
 pub(super) struct Order {
@@ -59,7 +62,7 @@ fn needs(graph: &Graph) -> Vec<Vec<usize>> {
     for (index, node) in graph.nodes.iter().enumerate() {
         producers.extend(node.outputs.iter().flatten().map(|&tensor| (tensor, index)));
     }
-    let needs = |node: &super::Node| {
+    let needs = |node: &Node| {
         let of_data = node.inputs.iter().flatten().filter_map(|tensor| producers.get(tensor).copied());
         let mut needed: Vec<_> = of_data.chain(node.after.iter().copied()).collect();
         needed.sort_unstable();

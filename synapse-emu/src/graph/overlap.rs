@@ -1,9 +1,13 @@
+//! Tensors that share memory.
+
 use habana_sys::synStatus;
 
+use super::builder::Graph;
+use super::node::Node;
 use super::order::Order;
-use super::{Graph, Tensor};
-use crate::Outcome;
+use super::tensor::Tensor;
 use crate::log;
+use crate::outcome::Outcome;
 
 /// Which nodes use a tensor.
 struct Uses {
@@ -12,8 +16,8 @@ struct Uses {
 }
 
 fn uses(graph: &Graph, tensor: usize) -> Uses {
-    let using = |list: fn(&super::Node) -> &[Option<usize>]| {
-        let has = |&(_, node): &(usize, &super::Node)| list(node).contains(&Some(tensor));
+    let using = |list: fn(&Node) -> &[Option<usize>]| {
+        let has = |&(_, node): &(usize, &Node)| list(node).contains(&Some(tensor));
         graph.nodes.iter().enumerate().filter(has).map(|(index, _)| index).collect()
     };
     Uses { reads: using(|node| &node.inputs), writes: using(|node| &node.outputs) }

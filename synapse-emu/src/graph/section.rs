@@ -1,7 +1,9 @@
+//! Sections: parts of memory that tensors share.
+
 use habana_sys::synStatus;
 
-use crate::Outcome;
 use crate::log;
+use crate::outcome::Outcome;
 
 /// The largest section group.
 const MAX_GROUP: u64 = 255;

@@ -1,14 +1,14 @@
+//! Tensors of a graph.
+
 use std::sync::Arc;
 
 use habana_sys::{synDataType, synGeometryType, synQuantizationProperty, synStatus, synTensorType};
 
-use super::data_type::node_type;
-use crate::Outcome;
 use crate::log;
-use crate::node::{DataType, Spec};
+use crate::node::spec::{DataType, Spec};
+use crate::outcome::Outcome;
+use crate::sizes::MAX_DIMS;
 
-/// Dimensions of a tensor at most.
-pub(crate) const MAX_DIMS: usize = habana_sys::HABANA_DIM_MAX as usize;
 /// A tensor with data of its own is this large at most outside a const section.
 const MAX_CONST_BYTES: u64 = 1 << 20;
 
@@ -22,7 +22,7 @@ pub(crate) struct HostData {
 /// How FP8 elements are scaled.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FpQuant {
-    /// Of the elements that it holds for; none where nothing was set.
+    /// The type of the elements that it holds for; `syn_type_na` where nothing was set.
     pub(crate) dtype: synDataType,
     pub(crate) scale: f64,
     pub(crate) exp_bias: u32,
@@ -116,7 +116,7 @@ impl Tensor {
         if dtype.0 == 0 || dtype.0 >= synDataType::syn_type_max.0 || !dtype.0.is_power_of_two() {
             return Err(synStatus::synInvalidArgument);
         }
-        node_type(dtype).ok_or(synStatus::synUnsupported)?;
+        DataType::of(dtype).ok_or(synStatus::synUnsupported)?;
         tensor.dtype = dtype;
         Ok(())
     }
@@ -157,7 +157,7 @@ impl Tensor {
 
     /// How a node sees it. `None` while it has no sizes or no data type, or is too large to address.
     pub(crate) fn spec(&self) -> Option<Spec> {
-        let dtype = match node_type(self.dtype) {
+        let dtype = match DataType::of(self.dtype) {
             Some(dtype) => dtype,
             None if self.is_shape() => DataType::U32,
             None => return None,
@@ -174,11 +174,6 @@ impl Tensor {
 
     /// What it takes in memory; 0 for a shape, or while it is not described.
     pub(crate) fn bytes(&self) -> u64 {
-        if self.is_shape() { 0 } else { self.spec().map_or(0, |spec| spec_bytes(&spec)) }
+        if self.is_shape() { 0 } else { self.spec().map_or(0, |spec| spec.bytes()) }
     }
-}
-
-/// What the elements take. A spec that a tensor gave fits.
-pub(crate) fn spec_bytes(spec: &Spec) -> u64 {
-    (spec.count() * spec.dtype.bytes()) as u64
 }

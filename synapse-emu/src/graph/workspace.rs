@@ -1,3 +1,5 @@
+//! Places in the workspace.
+
 /// A tensor that lives in the workspace for some steps.
 #[derive(Debug, Clone)]
 pub(super) struct Resident {

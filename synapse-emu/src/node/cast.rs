@@ -8,10 +8,12 @@ use habana_sys::{CastF32RoundMode_t, CastSatMode_t, ns_CastKernel_Params, ns_Cas
 use half::bf16;
 
 use super::convert::{cast_params, rounding};
-use super::dtype::Real;
-use super::operands::{KERNEL_RANK, Operands, input, output, require, require_dtype, require_sizes};
+use super::machine::Machine;
+use super::operands::{KERNEL_RANK, input, output, require, require_dtype, require_sizes};
+use super::operation::{Checked, Input, Limits, Operation, Output, Refusal, Running};
 use super::params::Params;
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::real::Real;
+use super::spec::DataType;
 
 /// `cast_<from>_to_<to>`.
 ///
@@ -146,7 +148,7 @@ impl Cast {
     }
 
     fn decode(&self, machine: &Machine, from: &Input<'_>, to: &mut Output<'_>) -> Result<(), String> {
-        let format = from.spec.format(machine).map_err(|refusal| refusal.reason)?;
+        let format = from.spec.format(machine)?;
         let decoder = Dequantizer::unscaled(format);
         match self.to {
             DataType::F32 => decoder.dequant_f32(from.bytes()?, to.elements()?),
@@ -162,12 +164,8 @@ impl Cast {
         to: &mut Output<'_>,
         params: Params<'_>,
     ) -> Result<(), String> {
-        let refused = |refusal: Refusal| refusal.reason;
-        let encoder = Encoder {
-            format: to.spec.format(machine).map_err(refused)?,
-            rounding: rounding(params).map_err(refused)?,
-            clip: clips(params).map_err(refused)?,
-        };
+        let encoder =
+            Encoder { format: to.spec.format(machine)?, rounding: rounding(params)?, clip: clips(params)? };
         match self.from {
             DataType::F32 => encoder.encode_f32(from.elements()?, to.bytes()?),
             _ => encoder.encode_bf16(from.elements()?, to.bytes()?),
@@ -198,22 +196,19 @@ impl Cast {
 }
 
 impl Operation for Cast {
-    fn check(
-        &self,
-        machine: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [1, 1], KERNEL_RANK)?;
-        let (from, to) = (operands.input(0)?, operands.output(0)?);
+    fn limits(&self) -> Limits {
+        Limits { inputs: 1, outputs: 1, rank: KERNEL_RANK }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (from, to) = (node.input(0)?, node.output(0)?);
         require_dtype(from, self.from)?;
         require_dtype(to, self.to)?;
         require_sizes(to, &from.sizes)?;
-        let params = cast_params(params)?;
+        let params = cast_params(node.params)?;
         for spec in [from, to] {
             if spec.dtype.is_fp8() {
-                spec.format(machine)?;
+                spec.format(node.machine)?;
             }
         }
         clips(params)?;
@@ -227,24 +222,15 @@ impl Operation for Cast {
         }
     }
 
-    fn run(
-        &self,
-        machine: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        params: &[u8],
-    ) -> Result<(), String> {
-        let refused = |refusal: Refusal| refusal.reason;
-        let (from, to) = (input(inputs, 0)?, output(outputs, 0)?);
-        let params = cast_params(params).map_err(refused)?;
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (from, to) = (input(node.inputs, 0)?, output(node.outputs, 0)?);
+        let params = cast_params(node.params)?;
         match (kind(self.from), kind(self.to)) {
-            (Some(Kind::Fp8), _) => self.decode(machine, from, to),
-            (_, Some(Kind::Fp8)) => self.encode(machine, from, to, params),
-            (Some(Kind::Float), Some(Kind::Float)) => {
-                self.float_to_float(from, to, rounding(params).map_err(refused)?)
-            }
+            (Some(Kind::Fp8), _) => self.decode(node.machine, from, to),
+            (_, Some(Kind::Fp8)) => self.encode(node.machine, from, to, params),
+            (Some(Kind::Float), Some(Kind::Float)) => self.float_to_float(from, to, rounding(params)?),
             (Some(Kind::Float), _) => {
-                let whole = whole(params).map_err(refused)?;
+                let whole = whole(params)?;
                 // Casting a float saturates and makes NaN 0.
                 with_integer!(self.to, To => match self.from {
                     DataType::F32 => map(from, to, |value: f32| whole(value) as To),
@@ -256,7 +242,7 @@ impl Operation for Cast {
                 _ => map(from, to, |value: From| bf16::narrow(value.wide() as f32)),
             }),
             _ => {
-                let saturates = clips(params).map_err(refused)?;
+                let saturates = clips(params)?;
                 with_integer!(self.from, From => with_integer!(self.to, To => map(from, to, |value: From| {
                     if saturates { To::saturated(value.wide()) } else { To::low(value.wide()) }
                 })))

@@ -4,9 +4,10 @@ use bytemuck::Pod;
 use half::bf16;
 
 use super::elementwise::{check_pair, walk_pair};
-use super::operands::{KERNEL_RANK, Operands, input, output, require_dtype, require_no_params};
+use super::operands::{KERNEL_RANK, input, output, require_dtype, require_no_params};
+use super::operation::{Checked, Input, Limits, Operation, Refusal, Running};
 use super::shape::Walk;
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::spec::DataType;
 
 /// A relation of two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,27 +50,18 @@ impl Compare {
 }
 
 impl Operation for Compare {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [2, 1], KERNEL_RANK)?;
-        require_no_params(params)?;
-        check_pair(&operands, self.dtype)?;
-        require_dtype(operands.output(0)?, DataType::I8)
+    fn limits(&self) -> Limits {
+        Limits { inputs: 2, outputs: 1, rank: KERNEL_RANK }
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        _: &[u8],
-    ) -> Result<(), String> {
-        let (a, b, out) = (input(inputs, 0)?, input(inputs, 1)?, output(outputs, 0)?);
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        require_no_params(node.params)?;
+        check_pair(node, self.dtype)?;
+        require_dtype(node.output(0)?, DataType::I8)
+    }
+
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (a, b, out) = (input(node.inputs, 0)?, input(node.inputs, 1)?, output(node.outputs, 0)?);
         let walk = walk_pair(a.spec, b.spec, out.spec)?;
         let out = out.elements()?;
         match self.dtype {

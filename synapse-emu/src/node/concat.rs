@@ -1,9 +1,10 @@
 //! Putting tensors together along a dimension, and taking them apart.
 
-use super::operands::{ND, Operands, input, require, require_dtype};
+use super::operands::{ND, input, output, require, require_dtype};
+use super::operation::{Checked, Limits, Operation, Refusal, Running};
 use super::params::Params;
 use super::shape::around;
-use super::{Input, Machine, Operation, Output, Refusal, Spec};
+use super::spec::Spec;
 
 /// `concat` and `split` along an axis that is counted from the fastest-changing dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,41 +36,31 @@ fn check_parts(whole: &Spec, parts: &[Option<&Spec>], params: &[u8]) -> Result<(
 }
 
 impl Operation for Parts {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let most = match self {
+    fn limits(&self) -> Limits {
+        let [inputs, outputs] = match self {
             Self::Concat => [usize::MAX, 1],
             Self::Split => [1, usize::MAX],
         };
-        let operands = Operands::new(inputs, outputs, most, ND)?;
+        Limits { inputs, outputs, rank: ND }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
         match self {
-            Self::Concat => check_parts(operands.output(0)?, inputs, params),
-            Self::Split => check_parts(operands.input(0)?, outputs, params),
+            Self::Concat => check_parts(node.output(0)?, node.inputs, node.params),
+            Self::Split => check_parts(node.input(0)?, node.outputs, node.params),
         }
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        params: &[u8],
-    ) -> Result<(), String> {
-        let refused = |refusal: Refusal| refusal.reason;
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
         // The place of the next part in each row of the whole.
         let mut place = 0;
         match self {
             Self::Concat => {
-                let whole = super::operands::output(outputs, 0)?;
-                let axis = axis(params, whole.spec.sizes.len()).map_err(refused)?;
+                let whole = output(node.outputs, 0)?;
+                let axis = axis(node.params, whole.spec.sizes.len())?;
                 let row = row_bytes(whole.spec, axis);
                 let rows = whole.bytes()?;
-                for part in inputs.iter().flatten() {
+                for part in node.inputs.iter().flatten() {
                     let len = row_bytes(part.spec, axis);
                     for (to, from) in rows.chunks_exact_mut(row).zip(part.bytes()?.chunks_exact(len)) {
                         to[place..place + len].copy_from_slice(from);
@@ -78,11 +69,11 @@ impl Operation for Parts {
                 }
             }
             Self::Split => {
-                let whole = input(inputs, 0)?;
-                let axis = axis(params, whole.spec.sizes.len()).map_err(refused)?;
+                let whole = input(node.inputs, 0)?;
+                let axis = axis(node.params, whole.spec.sizes.len())?;
                 let row = row_bytes(whole.spec, axis);
                 let rows = whole.bytes()?;
-                for part in outputs.iter_mut().flatten() {
+                for part in node.outputs.iter_mut().flatten() {
                     let len = row_bytes(part.spec, axis);
                     for (from, to) in rows.chunks_exact(row).zip(part.bytes()?.chunks_exact_mut(len)) {
                         to.copy_from_slice(&from[place..place + len]);

@@ -2,10 +2,11 @@
 
 use half::bf16;
 
-use super::dtype::Real;
-use super::operands::{KERNEL_RANK, ND, Operands, output, require, require_dtype, require_no_params};
+use super::operands::{KERNEL_RANK, ND, output, require, require_dtype, require_no_params};
+use super::operation::{Checked, Limits, Operation, Refusal, Running};
 use super::params::Params;
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::real::Real;
+use super::spec::DataType;
 
 /// `constant_<dtype>`: the parameter in every element.
 pub(super) struct Constant {
@@ -33,29 +34,20 @@ impl Constant {
 }
 
 impl Operation for Constant {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [1, 1], KERNEL_RANK)?;
-        operands.shape_input(0)?;
-        require_dtype(operands.output(0)?, self.dtype)?;
-        self.element(params).map(|_| ())
+    fn limits(&self) -> Limits {
+        Limits { inputs: 1, outputs: 1, rank: KERNEL_RANK }
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        _: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        params: &[u8],
-    ) -> Result<(), String> {
-        let element = self.element(params).map_err(|refusal| refusal.reason)?;
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        node.shape_input(0)?;
+        require_dtype(node.output(0)?, self.dtype)?;
+        self.element(node.params).map(|_| ())
+    }
+
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let element = self.element(node.params)?;
         let size = self.dtype.bytes();
-        let bytes = output(outputs, 0)?.bytes()?;
+        let bytes = output(node.outputs, 0)?.bytes()?;
         bytes.chunks_exact_mut(size).for_each(|to| to.copy_from_slice(&element[..size]));
         Ok(())
     }
@@ -65,27 +57,18 @@ impl Operation for Constant {
 pub(super) struct Memset;
 
 impl Operation for Memset {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [1, 1], ND)?;
-        operands.shape_input(0)?;
-        require_no_params(params)?;
-        require(operands.optional_output(0).is_some(), || "no output".to_owned())
+    fn limits(&self) -> Limits {
+        Limits { inputs: 1, outputs: 1, rank: ND }
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        _: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        _: &[u8],
-    ) -> Result<(), String> {
-        output(outputs, 0)?.bytes()?.fill(0);
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        node.shape_input(0)?;
+        require_no_params(node.params)?;
+        require(node.optional_output(0).is_some(), || "no output".to_owned())
+    }
+
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        output(node.outputs, 0)?.bytes()?.fill(0);
         Ok(())
     }
 }

@@ -11,14 +11,15 @@ use habana_sys::{
 };
 use half::bf16;
 
-use super::dtype::Real;
 use super::operands::{
-    KERNEL_RANK, Operands, input, optional_input, optional_output, output, require, require_dtype,
-    require_no_params, require_sizes,
+    KERNEL_RANK, input, optional_input, optional_output, output, require, require_dtype, require_no_params,
+    require_sizes,
 };
+use super::operation::{Checked, Input, Limits, Operation, Output, Refusal, Running};
 use super::params::Params;
+use super::real::{Real, with_real};
 use super::shape::Walk;
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::spec::{DataType, Spec};
 
 /// The parameters of a cast, if there are any.
 pub(super) fn cast_params(params: &[u8]) -> Result<Params<'_>, Refusal> {
@@ -161,46 +162,33 @@ impl ToFp8 {
 }
 
 impl Operation for ToFp8 {
-    fn check(
-        &self,
-        machine: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [2, 2], KERNEL_RANK)?;
-        let (x, out) = (operands.input(0)?, operands.output(0)?);
+    fn limits(&self) -> Limits {
+        Limits { inputs: 2, outputs: 2, rank: KERNEL_RANK }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (x, out) = (node.input(0)?, node.output(0)?);
         require_dtype(x, self.source)?;
-        out.format(machine)?;
+        out.format(node.machine)?;
         require_sizes(out, &x.sizes)?;
-        check_scale(operands.optional_input(1), x)?;
-        if let Some(amax) = operands.optional_output(1) {
+        check_scale(node.optional_input(1), x)?;
+        if let Some(amax) = node.optional_output(1) {
             require_dtype(amax, DataType::F32)?;
             require_sizes(amax, &[1])?;
         }
-        rounding(cast_params(params)?).map(|_| ())
+        rounding(cast_params(node.params)?).map(|_| ())
     }
 
-    fn run(
-        &self,
-        machine: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        params: &[u8],
-    ) -> Result<(), String> {
-        let refused = |refusal: Refusal| refusal.reason;
-        let (x, out) = (input(inputs, 0)?, output(outputs, 0)?);
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (x, out) = (input(node.inputs, 0)?, output(node.outputs, 0)?);
         let encoder = Encoder {
-            format: out.spec.format(machine).map_err(refused)?,
-            rounding: cast_params(params).and_then(rounding).map_err(refused)?,
+            format: out.spec.format(node.machine)?,
+            rounding: cast_params(node.params).and_then(rounding)?,
             clip: true,
         };
-        let scale = optional_input(inputs, 1);
-        match self.source {
-            DataType::F32 => Self::quantize::<f32>(encoder, x, scale, out)?,
-            _ => Self::quantize::<bf16>(encoder, x, scale, out)?,
-        }
-        if let Some(out) = optional_output(outputs, 1) {
+        let scale = optional_input(node.inputs, 1);
+        with_real!(self.source, T => Self::quantize::<T>(encoder, x, scale, out))?;
+        if let Some(out) = optional_output(node.outputs, 1) {
             out.elements::<f32>()?.fill(match self.source {
                 DataType::F32 => amax_f32(x.elements()?),
                 _ => amax_bf16(x.elements()?).to_f32(),
@@ -234,35 +222,23 @@ impl FromFp8 {
 }
 
 impl Operation for FromFp8 {
-    fn check(
-        &self,
-        machine: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [2, 1], KERNEL_RANK)?;
-        let (codes, out) = (operands.input(0)?, operands.output(0)?);
-        codes.format(machine)?;
-        require_dtype(out, self.result)?;
-        require_sizes(out, &codes.sizes)?;
-        check_scale(operands.optional_input(1), codes)?;
-        require_no_params(params)
+    fn limits(&self) -> Limits {
+        Limits { inputs: 2, outputs: 1, rank: KERNEL_RANK }
     }
 
-    fn run(
-        &self,
-        machine: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        _: &[u8],
-    ) -> Result<(), String> {
-        let (codes, out) = (input(inputs, 0)?, output(outputs, 0)?);
-        let format = codes.spec.format(machine).map_err(|refusal| refusal.reason)?;
-        let scale = optional_input(inputs, 1);
-        match self.result {
-            DataType::F32 => Self::dequantize::<f32>(format, codes, scale, out),
-            _ => Self::dequantize::<bf16>(format, codes, scale, out),
-        }
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (codes, out) = (node.input(0)?, node.output(0)?);
+        codes.format(node.machine)?;
+        require_dtype(out, self.result)?;
+        require_sizes(out, &codes.sizes)?;
+        check_scale(node.optional_input(1), codes)?;
+        require_no_params(node.params)
+    }
+
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (codes, out) = (input(node.inputs, 0)?, output(node.outputs, 0)?);
+        let format = codes.spec.format(node.machine)?;
+        let scale = optional_input(node.inputs, 1);
+        with_real!(self.result, T => Self::dequantize::<T>(format, codes, scale, out))
     }
 }

@@ -1,8 +1,9 @@
 //! Operations whose output has the input's bytes, one after the other: copies, other views of them.
 
-use super::operands::{ND, Operands, input, output, require, require_no_params, require_sizes};
+use super::operands::{ND, input, output, require, require_no_params, require_sizes};
+use super::operation::{Checked, Limits, Operation, Refusal, Running};
 use super::params::Params;
-use super::{Input, Machine, Operation, Output, Refusal, Spec};
+use super::spec::Spec;
 
 /// What the output's view of the bytes is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,31 +71,21 @@ impl Copy {
 }
 
 impl Operation for Copy {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let most_inputs = if *self == Self::Reshape { 2 } else { 1 };
-        let operands = Operands::new(inputs, outputs, [most_inputs, 1], ND)?;
-        let (from, to) = (operands.input(0)?, operands.output(0)?);
-        operands.shape_input(1)?;
+    fn limits(&self) -> Limits {
+        Limits { inputs: if *self == Self::Reshape { 2 } else { 1 }, outputs: 1, rank: ND }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (from, to) = (node.input(0)?, node.output(0)?);
+        node.shape_input(1)?;
         require(from.dtype == to.dtype || *self == Self::Reinterpret, || {
             format!("{:?} into {:?}", from.dtype, to.dtype)
         })?;
-        require_sizes(to, &self.sizes(from, to, params)?)
+        require_sizes(to, &self.sizes(from, to, node.params)?)
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        _: &[u8],
-    ) -> Result<(), String> {
-        let (from, to) = (input(inputs, 0)?.bytes()?, output(outputs, 0)?.bytes()?);
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (from, to) = (input(node.inputs, 0)?.bytes()?, output(node.outputs, 0)?.bytes()?);
         if from.len() != to.len() {
             return Err(format!("{} bytes for {}", from.len(), to.len()));
         }

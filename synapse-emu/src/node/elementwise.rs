@@ -2,12 +2,11 @@
 
 use half::bf16;
 
-use super::dtype::Real;
-use super::operands::{
-    KERNEL_RANK, Operands, input, output, require, require_dtype, require_no_params, require_sizes,
-};
+use super::operands::{KERNEL_RANK, input, output, require, require_dtype, require_no_params, require_sizes};
+use super::operation::{Checked, Limits, Operation, Refusal, Running};
+use super::real::{Real, with_real};
 use super::shape::{Walk, broadcast_sizes};
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::spec::{DataType, Spec};
 
 /// An operation on two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,13 +61,13 @@ impl Binary {
 }
 
 /// Checks two inputs of a type and an output with their common sizes.
-pub(super) fn check_pair(operands: &Operands<'_>, dtype: DataType) -> Result<(), Refusal> {
-    let (a, b) = (operands.input(0)?, operands.input(1)?);
+pub(super) fn check_pair(node: &Checked<'_>, dtype: DataType) -> Result<(), Refusal> {
+    let (a, b) = (node.input(0)?, node.input(1)?);
     require_dtype(a, dtype)?;
     require_dtype(b, dtype)?;
     let sizes = broadcast_sizes(&a.sizes, &b.sizes)
         .ok_or_else(|| Refusal::rejected(format!("{:?} and {:?} do not fit", a.sizes, b.sizes)))?;
-    require_sizes(operands.output(0)?, &sizes)
+    require_sizes(node.output(0)?, &sizes)
 }
 
 /// How two inputs are walked through for an output.
@@ -77,27 +76,18 @@ pub(super) fn walk_pair(a: &Spec, b: &Spec, out: &Spec) -> Result<Walk<2>, Strin
 }
 
 impl Operation for Binary {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [2, 1], KERNEL_RANK)?;
-        require_no_params(params)?;
-        check_pair(&operands, self.dtype)?;
-        require_dtype(operands.output(0)?, self.dtype)
+    fn limits(&self) -> Limits {
+        Limits { inputs: 2, outputs: 1, rank: KERNEL_RANK }
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        _: &[u8],
-    ) -> Result<(), String> {
-        let (a, b, out) = (input(inputs, 0)?, input(inputs, 1)?, output(outputs, 0)?);
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        require_no_params(node.params)?;
+        check_pair(node, self.dtype)?;
+        require_dtype(node.output(0)?, self.dtype)
+    }
+
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (a, b, out) = (input(node.inputs, 0)?, input(node.inputs, 1)?, output(node.outputs, 0)?);
         let walk = walk_pair(a.spec, b.spec, out.spec)?;
         match self.dtype {
             DataType::F32 => self.real::<f32>(&walk, a.elements()?, b.elements()?, out.elements()?),
@@ -145,32 +135,20 @@ impl Unary {
 }
 
 impl Operation for Unary {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [1, 1], KERNEL_RANK)?;
-        require_no_params(params)?;
-        let (x, out) = (operands.input(0)?, operands.output(0)?);
+    fn limits(&self) -> Limits {
+        Limits { inputs: 1, outputs: 1, rank: KERNEL_RANK }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        require_no_params(node.params)?;
+        let (x, out) = (node.input(0)?, node.output(0)?);
         require_dtype(x, self.dtype)?;
         require_dtype(out, self.dtype)?;
         require(x.sizes == out.sizes, || format!("{:?} for {:?}", x.sizes, out.sizes))
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        _: &[u8],
-    ) -> Result<(), String> {
-        let (x, out) = (input(inputs, 0)?, output(outputs, 0)?);
-        match self.dtype {
-            DataType::F32 => self.real::<f32>(x.elements()?, out.elements()?),
-            _ => self.real::<bf16>(x.elements()?, out.elements()?),
-        }
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (x, out) = (input(node.inputs, 0)?, output(node.outputs, 0)?);
+        with_real!(self.dtype, T => self.real::<T>(x.elements()?, out.elements()?))
     }
 }

@@ -6,7 +6,9 @@ use gaudi_numerics::fp8::Format;
 use gaudi_numerics::mme::{Elements, Gemm, MmeError, Product};
 use half::bf16;
 
-use super::{DataType, Input, Machine};
+use super::machine::Machine;
+use super::operation::Input;
+use super::spec::DataType;
 
 /// Products, exact or with float accumulation.
 pub(super) fn multiply(machine: &Machine, products: &mut [Product<'_>]) -> Result<(), MmeError> {
@@ -25,7 +27,7 @@ impl<'a> OperandData<'a> {
     pub(super) fn new(machine: &Machine, input: &'a Input<'_>) -> Result<Self, String> {
         Ok(Self(match input.spec.dtype {
             DataType::Bf16 => Elements::Bf16(input.elements()?),
-            _ => Elements::Fp8(input.bytes()?, input.spec.format(machine).map_err(|refusal| refusal.reason)?),
+            _ => Elements::Fp8(input.bytes()?, input.spec.format(machine)?),
         }))
     }
 

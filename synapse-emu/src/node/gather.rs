@@ -4,10 +4,12 @@ use std::mem::offset_of;
 
 use habana_sys::{ns_GatherKernel_Params, ns_GatherKernel_ParamsV2};
 
-use super::operands::{KERNEL_RANK, Operands, input, output, require, require_dtype, require_sizes};
+use super::machine::Machine;
+use super::operands::{KERNEL_RANK, input, output, require, require_dtype, require_sizes};
+use super::operation::{Checked, Limits, Operation, Refusal, Running};
 use super::params::Params;
 use super::shape::around;
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::spec::DataType;
 
 /// Whether kernels that move elements by index exist for a type.
 pub(super) fn is_moved(dtype: DataType, machine: &Machine) -> bool {
@@ -60,32 +62,23 @@ fn axis(params: &[u8], rank: usize) -> Result<usize, Refusal> {
 }
 
 impl Operation for Gather {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [2, 1], KERNEL_RANK)?;
-        let (data, indices, out) = (operands.input(0)?, operands.input(1)?, operands.output(0)?);
+    fn limits(&self) -> Limits {
+        Limits { inputs: 2, outputs: 1, rank: KERNEL_RANK }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (data, indices, out) = (node.input(0)?, node.input(1)?, node.output(0)?);
         require_dtype(data, self.dtype)?;
         require_dtype(indices, DataType::I32)?;
         require_dtype(out, self.dtype)?;
-        let axis = axis(params, data.sizes.len())?;
+        let axis = axis(node.params, data.sizes.len())?;
         let sizes = [&data.sizes[..axis], &indices.sizes, &data.sizes[axis + 1..]].concat();
         require_sizes(out, &sizes)
     }
 
-    fn run(
-        &self,
-        machine: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        params: &[u8],
-    ) -> Result<(), String> {
-        let (data, indices, out) = (input(inputs, 0)?, input(inputs, 1)?, output(outputs, 0)?);
-        let axis = axis(params, data.spec.sizes.len()).map_err(|refusal| refusal.reason)?;
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (data, indices, out) = (input(node.inputs, 0)?, input(node.inputs, 1)?, output(node.outputs, 0)?);
+        let axis = axis(node.params, data.spec.sizes.len())?;
         let [inner, size, _] = around(&data.spec.sizes, axis);
         let indices = checked_indices(indices.elements()?, size)?;
         let piece = inner * self.dtype.bytes();
@@ -96,7 +89,7 @@ impl Operation for Gather {
                 to.copy_from_slice(&from[index * piece..][..piece]);
             }
         }
-        lose_bits(self.dtype, machine, out);
+        lose_bits(self.dtype, node.machine, out);
         Ok(())
     }
 }

@@ -9,10 +9,12 @@ use habana_sys::synGEMMParams;
 
 use super::convert::floats;
 use super::engine::{OperandData, multiply};
-use super::operands::{KERNEL_RANK, Operands, input, optional_input, output, require, require_dtype};
+use super::machine::Machine;
+use super::operands::{KERNEL_RANK, input, optional_input, output, require, require_dtype};
+use super::operation::{Checked, Input, Limits, Operation, Refusal, Running};
 use super::params::Params;
 use super::shape::{Walk, broadcast_sizes};
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::spec::{DataType, Spec};
 
 /// Which inputs a product has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,17 +158,13 @@ fn check_scale(scale: Option<&Spec>, len: usize) -> Result<(), Refusal> {
 }
 
 impl Operation for MatrixProduct {
-    fn check(
-        &self,
-        machine: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let most_inputs = if self.form == Form::Plain { 3 } else { 7 };
-        let operands = Operands::new(inputs, outputs, [most_inputs, 1], KERNEL_RANK)?;
-        let (a, b, out) = (operands.input(0)?, operands.input(1)?, operands.output(0)?);
-        check_operands(machine, a, b)?;
+    fn limits(&self) -> Limits {
+        Limits { inputs: if self.form == Form::Plain { 3 } else { 7 }, outputs: 1, rank: KERNEL_RANK }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (a, b, out) = (node.input(0)?, node.input(1)?, node.output(0)?);
+        check_operands(node.machine, a, b)?;
         match (self.form, out.dtype) {
             (Form::Scaled(result), dtype) => {
                 require(a.dtype.is_fp8(), || format!("operands of {:?} are not FP8", a.dtype))?;
@@ -174,21 +172,21 @@ impl Operation for MatrixProduct {
             }
             (Form::Plain, DataType::F32 | DataType::Bf16) => {}
             (Form::Plain, _) => {
-                out.format(machine)?;
+                out.format(node.machine)?;
             }
         }
         if out.dtype.is_fp8() {
-            out.format(machine)?;
+            out.format(node.machine)?;
         }
-        let shape = Shape::new(a, b, params)?;
+        let shape = Shape::new(a, b, node.params)?;
         let sizes = shape.out_sizes(out.sizes.len());
         require(out.sizes == sizes, || format!("{:?} for a product of {sizes:?}", out.sizes))?;
         let places = self.places();
         for (place, len) in places.scales.into_iter().flatten().zip([shape.m, shape.n]) {
-            check_scale(operands.optional_input(place), len)?;
+            check_scale(node.optional_input(place), len)?;
         }
         for place in [Some(places.bias), places.addend].into_iter().flatten() {
-            let Some(term) = operands.optional_input(place) else { continue };
+            let Some(term) = node.optional_input(place) else { continue };
             require(matches!(term.dtype, DataType::F32 | DataType::Bf16), || {
                 format!("{:?} is not added to a product", term.dtype)
             })?;
@@ -196,7 +194,7 @@ impl Operation for MatrixProduct {
                 format!("{:?} is not added to {:?}", term.sizes, out.sizes)
             })?;
         }
-        let inverse = places.inverse_scale.and_then(|place| operands.optional_input(place));
+        let inverse = places.inverse_scale.and_then(|place| node.optional_input(place));
         if let Some(inverse) = inverse {
             require(out.dtype.is_fp8(), || format!("an output scale for {:?}", out.dtype))?;
             require_dtype(inverse, DataType::F32)?;
@@ -205,30 +203,24 @@ impl Operation for MatrixProduct {
         Ok(())
     }
 
-    fn run(
-        &self,
-        machine: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        params: &[u8],
-    ) -> Result<(), String> {
-        let (a, b, out) = (input(inputs, 0)?, input(inputs, 1)?, output(outputs, 0)?);
-        let shape = Shape::new(a.spec, b.spec, params).map_err(|refusal| refusal.reason)?;
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (a, b, out) = (input(node.inputs, 0)?, input(node.inputs, 1)?, output(node.outputs, 0)?);
+        let shape = Shape::new(a.spec, b.spec, node.params)?;
         if out.spec.dtype == DataType::F32 {
             let acc = out.elements::<f32>()?;
-            accumulate(machine, &shape, a, b, acc)?;
-            return self.finish(&shape, inputs, &out_sizes_of(&shape), acc);
+            accumulate(node.machine, &shape, a, b, acc)?;
+            return self.finish(&shape, node.inputs, &out_sizes_of(&shape), acc);
         }
         let mut acc = vec![0.0; out.spec.count()];
-        accumulate(machine, &shape, a, b, &mut acc)?;
-        self.finish(&shape, inputs, &out_sizes_of(&shape), &mut acc)?;
+        accumulate(node.machine, &shape, a, b, &mut acc)?;
+        self.finish(&shape, node.inputs, &out_sizes_of(&shape), &mut acc)?;
         if out.spec.dtype == DataType::Bf16 {
             return bf16_from_f32_slice(&acc, out.elements()?).map_err(|error| error.to_string());
         }
         let encoder = Encoder {
-            format: out.spec.format(machine).map_err(|refusal| refusal.reason)?,
+            format: out.spec.format(node.machine)?,
             rounding: Rounding::NearestEven,
-            clip: clips(machine, a.spec.dtype),
+            clip: clips(node.machine, a.spec.dtype),
         };
         encoder.encode_f32(&acc, out.bytes()?).map_err(|error| error.to_string())
     }

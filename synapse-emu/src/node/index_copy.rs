@@ -1,10 +1,12 @@
 //! Writing slices of one dimension by index.
 
 use super::gather::{checked_indices, is_moved, lose_bits};
-use super::operands::{KERNEL_RANK, Operands, input, output, require, require_dtype, require_sizes};
+use super::machine::Machine;
+use super::operands::{KERNEL_RANK, input, output, require, require_dtype, require_sizes};
+use super::operation::{Checked, Input, Limits, Operation, Output, Refusal, Running};
 use super::params::Params;
 use super::shape::around;
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::spec::DataType;
 
 /// `index_copy_fwd_<dtype>`: the first input with slices of the third in the places that the second names; the last one
 /// stays where a place is named twice. The axis is counted from the slowest-changing dimension. It changes its first
@@ -28,16 +30,13 @@ fn axis(params: &[u8], rank: usize) -> Result<usize, Refusal> {
 }
 
 impl Operation for IndexCopy {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [3, 1], KERNEL_RANK)?;
-        let (old, indices, source) = (operands.input(0)?, operands.input(1)?, operands.input(2)?);
-        let out = operands.output(0)?;
+    fn limits(&self) -> Limits {
+        Limits { inputs: 3, outputs: 1, rank: KERNEL_RANK }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (old, indices, source) = (node.input(0)?, node.input(1)?, node.input(2)?);
+        let out = node.output(0)?;
         for spec in [old, source, out] {
             require_dtype(spec, self.dtype)?;
         }
@@ -45,23 +44,18 @@ impl Operation for IndexCopy {
         let count = indices.count();
         require(indices.sizes[0] == count, || format!("indices {:?} are no list", indices.sizes))?;
         let mut sizes = old.sizes.clone();
-        sizes[axis(params, old.sizes.len())?] = count;
+        sizes[axis(node.params, old.sizes.len())?] = count;
         require_sizes(source, &sizes)?;
         require_sizes(out, &old.sizes)
     }
 
-    fn run(
-        &self,
-        machine: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        params: &[u8],
-    ) -> Result<(), String> {
-        let (indices, source, out) = (input(inputs, 1)?, input(inputs, 2)?, output(outputs, 0)?);
-        let axis = axis(params, out.spec.sizes.len()).map_err(|refusal| refusal.reason)?;
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (indices, source, out) =
+            (input(node.inputs, 1)?, input(node.inputs, 2)?, output(node.outputs, 0)?);
+        let axis = axis(node.params, out.spec.sizes.len())?;
         let [inner, size, _] = around(&out.spec.sizes, axis);
         let indices = checked_indices(indices.elements()?, size)?;
-        start_from(out, input(inputs, 0)?)?;
+        start_from(out, input(node.inputs, 0)?)?;
         let piece = inner * self.dtype.bytes();
         let (source, out) = (source.bytes()?, out.bytes()?);
         let blocks = source.chunks_exact(piece * indices.len()).zip(out.chunks_exact_mut(piece * size));
@@ -70,7 +64,7 @@ impl Operation for IndexCopy {
                 to[index * piece..][..piece].copy_from_slice(from);
             }
         }
-        lose_bits(self.dtype, machine, out);
+        lose_bits(self.dtype, node.machine, out);
         Ok(())
     }
 

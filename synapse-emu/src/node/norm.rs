@@ -3,14 +3,12 @@
 use std::mem::offset_of;
 
 use habana_sys::ns_LayerNormKernel_ParamsRmsNorm as RmsParams;
-use half::bf16;
 
-use super::dtype::Real;
-use super::operands::{
-    KERNEL_RANK, Operands, input, optional_output, output, require, require_dtype, require_sizes,
-};
+use super::operands::{KERNEL_RANK, input, optional_output, output, require, require_dtype, require_sizes};
+use super::operation::{Checked, Limits, Operation, Refusal, Running};
 use super::params::Params;
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::real::{Real, with_real};
+use super::spec::DataType;
 
 /// What is added to the mean where the parameters give nothing.
 const DEFAULT_EPS: f32 = 1e-5;
@@ -57,15 +55,12 @@ fn rms_norm<T: Real>(eps: f32, gamma: &[f32], x: &[T], y: &mut [T]) -> Vec<f32> 
 }
 
 impl Operation for RmsNorm {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [2, 2], KERNEL_RANK)?;
-        let (x, gamma, y) = (operands.input(0)?, operands.input(1)?, operands.output(0)?);
+    fn limits(&self) -> Limits {
+        Limits { inputs: 2, outputs: 2, rank: KERNEL_RANK }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (x, gamma, y) = (node.input(0)?, node.input(1)?, node.output(0)?);
         require_dtype(x, self.dtype)?;
         require_dtype(gamma, DataType::F32)?;
         require(gamma.sizes[0] == x.sizes[0] && gamma.count() == x.sizes[0], || {
@@ -73,30 +68,21 @@ impl Operation for RmsNorm {
         })?;
         require_dtype(y, self.dtype)?;
         require_sizes(y, &x.sizes)?;
-        if let Some(inverse) = operands.optional_output(1) {
+        if let Some(inverse) = node.optional_output(1) {
             require_dtype(inverse, DataType::F32)?;
             let mut sizes = x.sizes.clone();
             sizes[0] = 1;
             require_sizes(inverse, &sizes)?;
         }
-        eps(params).map(|_| ())
+        eps(node.params).map(|_| ())
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        params: &[u8],
-    ) -> Result<(), String> {
-        let eps = eps(params).map_err(|refusal| refusal.reason)?;
-        let (x, gamma) = (input(inputs, 0)?, input(inputs, 1)?.elements()?);
-        let y = output(outputs, 0)?;
-        let inverses = match self.dtype {
-            DataType::F32 => rms_norm::<f32>(eps, gamma, x.elements()?, y.elements()?),
-            _ => rms_norm::<bf16>(eps, gamma, x.elements()?, y.elements()?),
-        };
-        if let Some(out) = optional_output(outputs, 1) {
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let eps = eps(node.params)?;
+        let (x, gamma) = (input(node.inputs, 0)?, input(node.inputs, 1)?.elements()?);
+        let y = output(node.outputs, 0)?;
+        let inverses = with_real!(self.dtype, T => rms_norm::<T>(eps, gamma, x.elements()?, y.elements()?));
+        if let Some(out) = optional_output(node.outputs, 1) {
             out.elements::<f32>()?.iter_mut().zip(inverses).for_each(|(out, inverse)| *out = inverse);
         }
         Ok(())

@@ -3,7 +3,8 @@
 use bytemuck::Pod;
 use habana_sys::synStatus;
 
-use super::{DataType, Input, Output, Refusal, Spec};
+use super::operation::{Checked, Input, Operation, Output, Refusal};
+use super::spec::{DataType, Spec};
 
 /// The most dimensions of a tensor.
 pub(super) const ND: usize = 25;
@@ -21,30 +22,22 @@ impl Refusal {
     }
 }
 
-/// The operands of a node under check: all of a rank that the operation takes, none empty, their sizes in bytes
-/// countable.
-pub(super) struct Operands<'a> {
-    inputs: &'a [Option<&'a Spec>],
-    outputs: &'a [Option<&'a Spec>],
-}
-
-impl<'a> Operands<'a> {
-    /// At most so many inputs and outputs of at most `rank` dimensions.
-    pub(super) fn new(
-        inputs: &'a [Option<&'a Spec>],
-        outputs: &'a [Option<&'a Spec>],
-        [most_inputs, most_outputs]: [usize; 2],
-        rank: usize,
-    ) -> Result<Self, Refusal> {
-        for (operands, most, what) in [(inputs, most_inputs, "inputs"), (outputs, most_outputs, "outputs")] {
+impl<'a> Checked<'a> {
+    /// Checks the node for an operation: no more operands than it takes, each of a rank that it takes, none empty, their
+    /// sizes in bytes countable; then what the operation asks.
+    pub(crate) fn check_by(&self, operation: &dyn Operation) -> Result<(), Refusal> {
+        let limits = operation.limits();
+        for (operands, most, what) in
+            [(self.inputs, limits.inputs, "inputs"), (self.outputs, limits.outputs, "outputs")]
+        {
             if operands.iter().skip(most).any(Option::is_some) {
                 return Err(Refusal::rejected(format!("more than {most} {what}")));
             }
             for spec in operands.iter().flatten() {
-                check_sizes(spec, rank)?;
+                check_sizes(spec, limits.rank)?;
             }
         }
-        Ok(Self { inputs, outputs })
+        operation.check(self)
     }
 
     pub(super) fn optional_input(&self, index: usize) -> Option<&'a Spec> {

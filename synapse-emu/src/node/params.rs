@@ -1,7 +1,7 @@
 //! Parameters of nodes, which come as bytes.
 
-use super::Refusal;
 use super::operands::require;
+use super::operation::Refusal;
 
 /// The bytes of a parameter struct. Each later version of a struct extends the one before, so the version is known by
 /// the size, and what an earlier one lacks reads as zero.

@@ -4,12 +4,10 @@ use std::mem::offset_of;
 
 use habana_sys::{synTransposeParams, synTransposeParamsNDims};
 
-use super::operands::{
-    ND, Operands, input, output, require, require_dtype, require_no_params, require_sizes,
-};
+use super::operands::{ND, input, output, require, require_dtype, require_no_params, require_sizes};
+use super::operation::{Checked, Limits, Operation, Refusal, Running};
 use super::params::Params;
 use super::shape::{Walk, dense_strides};
-use super::{Input, Machine, Operation, Output, Refusal, Spec};
 
 /// `transpose`: dimension `d` of the output is dimension `permutation[d]` of the input.
 pub(super) struct Transpose;
@@ -33,30 +31,21 @@ fn permutation(params: &[u8], rank: usize) -> Result<Vec<usize>, Refusal> {
 }
 
 impl Operation for Transpose {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [1, 1], ND)?;
-        let (from, to) = (operands.input(0)?, operands.output(0)?);
+    fn limits(&self) -> Limits {
+        Limits { inputs: 1, outputs: 1, rank: ND }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (from, to) = (node.input(0)?, node.output(0)?);
         require_dtype(to, from.dtype)?;
-        let permutation = permutation(params, from.sizes.len())?;
+        let permutation = permutation(node.params, from.sizes.len())?;
         let sizes: Vec<usize> = permutation.iter().map(|dim| from.sizes[*dim]).collect();
         require_sizes(to, &sizes)
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        params: &[u8],
-    ) -> Result<(), String> {
-        let (from, to) = (input(inputs, 0)?, output(outputs, 0)?);
-        let permutation = permutation(params, from.spec.sizes.len()).map_err(|refusal| refusal.reason)?;
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (from, to) = (input(node.inputs, 0)?, output(node.outputs, 0)?);
+        let permutation = permutation(node.params, from.spec.sizes.len())?;
         let strides = dense_strides(&from.spec.sizes);
         let strides = permutation.iter().map(|dim| [strides[*dim]]).collect();
         let walk = Walk::strided(&to.spec.sizes, strides, [0]);
@@ -69,31 +58,22 @@ impl Operation for Transpose {
 pub(super) struct Broadcast;
 
 impl Operation for Broadcast {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [2, 1], ND)?;
-        let (from, to) = (operands.input(0)?, operands.output(0)?);
-        operands.shape_input(1)?;
+    fn limits(&self) -> Limits {
+        Limits { inputs: 2, outputs: 1, rank: ND }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (from, to) = (node.input(0)?, node.output(0)?);
+        node.shape_input(1)?;
         require_dtype(to, from.dtype)?;
-        require_no_params(params)?;
+        require_no_params(node.params)?;
         require(Walk::broadcast(&to.sizes, [&from.sizes]).is_some(), || {
             format!("{:?} does not repeat to {:?}", from.sizes, to.sizes)
         })
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        _: &[u8],
-    ) -> Result<(), String> {
-        let (from, to) = (input(inputs, 0)?, output(outputs, 0)?);
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (from, to) = (input(node.inputs, 0)?, output(node.outputs, 0)?);
         let walk = Walk::broadcast(&to.spec.sizes, [&from.spec.sizes]).ok_or("the sizes do not repeat")?;
         walk.copy_bytes(from.spec.dtype.bytes(), from.bytes()?, to.bytes()?);
         Ok(())

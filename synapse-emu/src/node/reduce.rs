@@ -2,14 +2,13 @@
 
 use std::mem::offset_of;
 
-use habana_sys::{ns_Reduction_Params, ns_Reduction_ParamsV2};
-use half::bf16;
-
-use super::dtype::Real;
-use super::operands::{KERNEL_RANK, Operands, input, output, require, require_dtype, require_sizes};
+use super::operands::{KERNEL_RANK, input, output, require, require_dtype, require_sizes};
+use super::operation::{Checked, Limits, Operation, Refusal, Running};
 use super::params::Params;
+use super::real::{Real, with_real};
 use super::shape::Walk;
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::spec::DataType;
+use habana_sys::{ns_Reduction_Params, ns_Reduction_ParamsV2};
 
 /// What a reduction computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,35 +90,23 @@ impl Reduce {
 }
 
 impl Operation for Reduce {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [1, 1], KERNEL_RANK)?;
-        let (x, out) = (operands.input(0)?, operands.output(0)?);
-        require_dtype(x, self.dtype)?;
-        require_dtype(out, self.dtype)?;
-        require_sizes(out, &Along::new(params, x.sizes.len())?.out_sizes(&x.sizes))
+    fn limits(&self) -> Limits {
+        Limits { inputs: 1, outputs: 1, rank: KERNEL_RANK }
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        params: &[u8],
-    ) -> Result<(), String> {
-        let (x, out) = (input(inputs, 0)?, output(outputs, 0)?);
-        let along = Along::new(params, x.spec.sizes.len()).map_err(|refusal| refusal.reason)?;
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (x, out) = (node.input(0)?, node.output(0)?);
+        require_dtype(x, self.dtype)?;
+        require_dtype(out, self.dtype)?;
+        require_sizes(out, &Along::new(node.params, x.sizes.len())?.out_sizes(&x.sizes))
+    }
+
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (x, out) = (input(node.inputs, 0)?, output(node.outputs, 0)?);
+        let along = Along::new(node.params, x.spec.sizes.len())?;
         let kept = along.kept_sizes(&x.spec.sizes);
         let walk = Walk::broadcast(&x.spec.sizes, [&kept]).ok_or("no reduction")?;
-        match self.dtype {
-            DataType::F32 => self.real::<f32>(&walk, x.elements()?, out.elements()?),
-            _ => self.real::<bf16>(&walk, x.elements()?, out.elements()?),
-        }
+        with_real!(self.dtype, T => self.real::<T>(&walk, x.elements()?, out.elements()?));
         Ok(())
     }
 }

@@ -12,7 +12,9 @@ use super::elementwise::{Arithmetic, Binary, Function, Unary};
 use super::gather::Gather;
 use super::gemm::MatrixProduct;
 use super::index_copy::IndexCopy;
+use super::machine::Machine;
 use super::norm::RmsNorm;
+use super::operation::Operation;
 use super::permute::{Broadcast, Transpose};
 use super::reduce::{Reduce, Reduction};
 use super::scatter::{Form, Scatter};
@@ -20,7 +22,7 @@ use super::sdpa::Sdpa;
 use super::select::Where;
 use super::slice::Slice;
 use super::softmax::Softmax;
-use super::{DataType, Machine, Operation};
+use super::spec::DataType;
 
 /// The operation of a guid; `None` for one that the compiler does not know.
 pub(crate) fn find(guid: &str, machine: &Machine) -> Option<Arc<dyn Operation>> {

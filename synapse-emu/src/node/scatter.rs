@@ -2,11 +2,11 @@
 
 use super::gather::is_moved;
 use super::index_copy::start_from;
-use super::operands::{
-    KERNEL_RANK, Operands, input, output, require, require_dtype, require_no_params, require_sizes,
-};
+use super::machine::Machine;
+use super::operands::{KERNEL_RANK, input, output, require, require_dtype, require_no_params, require_sizes};
+use super::operation::{Checked, Limits, Operation, Refusal, Running};
 use super::params::Params;
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::spec::DataType;
 
 /// Which guid it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,25 +50,22 @@ fn slices(tuples: &[i32], depth: usize, sizes: &[usize]) -> Result<Vec<usize>, S
 }
 
 impl Operation for Scatter {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [3, 1], KERNEL_RANK)?;
-        let (old, indices, updates) = (operands.input(0)?, operands.input(1)?, operands.input(2)?);
-        let out = operands.output(0)?;
+    fn limits(&self) -> Limits {
+        Limits { inputs: 3, outputs: 1, rank: KERNEL_RANK }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (old, indices, updates) = (node.input(0)?, node.input(1)?, node.input(2)?);
+        let out = node.output(0)?;
         for spec in [old, updates, out] {
             require_dtype(spec, self.dtype)?;
         }
         require_dtype(indices, DataType::I32)?;
         match self.form {
-            Form::Onnx => require_no_params(params)?,
+            Form::Onnx => require_no_params(node.params)?,
             Form::Update => {
                 let params =
-                    Params::new(params, &[size_of::<habana_sys::ns_ScatterNdUpdateKernel_Params>()])?;
+                    Params::new(node.params, &[size_of::<habana_sys::ns_ScatterNdUpdateKernel_Params>()])?;
                 let mode = params.u32(0);
                 require(mode <= 1, || format!("no mode {mode}"))?;
             }
@@ -83,18 +80,13 @@ impl Operation for Scatter {
         require_sizes(out, &old.sizes)
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        _: &[u8],
-    ) -> Result<(), String> {
-        let (indices, updates, out) = (input(inputs, 1)?, input(inputs, 2)?, output(outputs, 0)?);
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (indices, updates, out) =
+            (input(node.inputs, 1)?, input(node.inputs, 2)?, output(node.outputs, 0)?);
         let (sizes, depth) = (&out.spec.sizes, indices.spec.sizes[0]);
         let slices = slices(indices.elements()?, depth, sizes)?;
         let piece = sizes[..sizes.len() - depth].iter().product::<usize>() * self.dtype.bytes();
-        start_from(out, input(inputs, 0)?)?;
+        start_from(out, input(node.inputs, 0)?)?;
         let out = out.bytes()?;
         for (update, slice) in updates.bytes()?.chunks_exact(piece).zip(slices) {
             out[slice * piece..][..piece].copy_from_slice(update);

@@ -9,10 +9,11 @@ use habana_sys::{
 };
 
 use super::convert::floats;
-use super::operands::{KERNEL_RANK, Operands, input, optional_input, require, require_dtype, require_sizes};
+use super::operands::{KERNEL_RANK, input, optional_input, require, require_dtype, require_sizes};
+use super::operation::{Checked, Limits, Operation, Refusal, Running};
 use super::params::Params;
 use super::shape::Walk;
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::spec::{DataType, Spec};
 use attend::Attend;
 
 /// `sdpa_fwd_<dtype>` and `sdpa_recomp_fwd_<dtype>`, by the steps of the exact attention in `docs/numerics.md`: products
@@ -102,9 +103,9 @@ impl Sdpa {
         self.dtype == DataType::Fp8_143
     }
 
-    fn check_scales(&self, operands: &Operands<'_>, flags: u32) -> Result<(), Refusal> {
+    fn check_scales(&self, node: &Checked<'_>, flags: u32) -> Result<(), Refusal> {
         for (flag, place) in SCALE_FLAGS {
-            let scale = operands.optional_input(place);
+            let scale = node.optional_input(place);
             require(scale.is_some() == (flags & flag != 0), || {
                 format!("input {place} does not agree with flags {flags:#x}")
             })?;
@@ -118,20 +119,17 @@ impl Sdpa {
 }
 
 impl Operation for Sdpa {
-    fn check(
-        &self,
-        machine: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [11, 3], KERNEL_RANK)?;
-        let (q, k, v) = (operands.input(0)?, operands.input(1)?, operands.input(2)?);
+    fn limits(&self) -> Limits {
+        Limits { inputs: 11, outputs: 3, rank: KERNEL_RANK }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (q, k, v) = (node.input(0)?, node.input(1)?, node.input(2)?);
         for spec in [q, k, v] {
             require_dtype(spec, self.dtype)?;
             require(spec.sizes.len() >= 2, || format!("{:?} is no matrix", spec.sizes))?;
             if self.is_fp8() {
-                spec.format(machine)?;
+                spec.format(node.machine)?;
             }
         }
         let (dim, queries) = (q.sizes[0], q.sizes[1]);
@@ -139,7 +137,7 @@ impl Operation for Sdpa {
         require(k.sizes[1] == v.sizes[1], || format!("keys {:?}, values {:?}", k.sizes, v.sizes))?;
         check_batch(q, k)?;
         check_batch(q, v)?;
-        if let Some(mask) = operands.optional_input(place::MASK) {
+        if let Some(mask) = node.optional_input(place::MASK) {
             let scores = [&[k.sizes[1], queries][..], batch(q)].concat();
             require(matches!(mask.dtype, DataType::F32 | DataType::Bf16), || {
                 format!("a mask of {:?}", mask.dtype)
@@ -148,17 +146,17 @@ impl Operation for Sdpa {
                 format!("a mask {:?} for scores {scores:?}", mask.sizes)
             })?;
         }
-        require(operands.optional_input(place::SEED).is_none(), || "a seed without dropout".to_owned())?;
-        let settings = Settings::new(params)?;
-        self.check_scales(&operands, settings.flags)?;
-        let out = operands.output(0)?;
-        let is_fp8_out = self.is_fp8() && operands.optional_input(place::Q_SCALE_O).is_some();
+        require(node.optional_input(place::SEED).is_none(), || "a seed without dropout".to_owned())?;
+        let settings = Settings::new(node.params)?;
+        self.check_scales(node, settings.flags)?;
+        let out = node.output(0)?;
+        let is_fp8_out = self.is_fp8() && node.optional_input(place::Q_SCALE_O).is_some();
         require_dtype(out, if is_fp8_out { DataType::Fp8_143 } else { DataType::Bf16 })?;
         if is_fp8_out {
-            out.format(machine)?;
+            out.format(node.machine)?;
         }
         require_sizes(out, &[&[v.sizes[0], queries][..], batch(q)].concat())?;
-        for statistic in [1, 2].into_iter().filter_map(|place| operands.optional_output(place)) {
+        for statistic in [1, 2].into_iter().filter_map(|place| node.optional_output(place)) {
             require(matches!(statistic.dtype, DataType::F32 | DataType::Bf16), || {
                 format!("a statistic of {:?}", statistic.dtype)
             })?;
@@ -167,24 +165,18 @@ impl Operation for Sdpa {
         Ok(())
     }
 
-    fn run(
-        &self,
-        machine: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        params: &[u8],
-    ) -> Result<(), String> {
-        let settings = Settings::new(params).map_err(|refusal| refusal.reason)?;
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let settings = Settings::new(node.params)?;
         let scale = |place: usize| -> Result<Option<f32>, String> {
-            optional_input(inputs, place).map_or(Ok(None), |scale| Ok(floats(scale)?.first().copied()))
+            optional_input(node.inputs, place).map_or(Ok(None), |scale| Ok(floats(scale)?.first().copied()))
         };
         let quant = scale(place::Q_SCALE_S)?.unwrap_or(1.0);
         let attend = Attend {
-            machine,
-            q: input(inputs, 0)?,
-            k: input(inputs, 1)?,
-            v: input(inputs, 2)?,
-            mask: optional_input(inputs, place::MASK),
+            machine: node.machine,
+            q: input(node.inputs, 0)?,
+            k: input(node.inputs, 1)?,
+            v: input(node.inputs, 2)?,
+            mask: optional_input(node.inputs, place::MASK),
             softmax_scale: settings.softmax_scale,
             is_causal: settings.is_causal,
             dequant: [
@@ -198,6 +190,6 @@ impl Operation for Sdpa {
                 .transpose()?,
             out_quant: scale(place::Q_SCALE_O)?,
         };
-        attend.run(outputs)
+        attend.run(node.outputs)
     }
 }

@@ -2,11 +2,10 @@
 
 use bytemuck::Pod;
 
-use super::operands::{
-    KERNEL_RANK, Operands, input, output, require, require_dtype, require_no_params, require_sizes,
-};
+use super::operands::{KERNEL_RANK, input, output, require, require_dtype, require_no_params, require_sizes};
+use super::operation::{Checked, Input, Limits, Operation, Output, Refusal, Running};
 use super::shape::{Walk, broadcast_sizes};
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::spec::DataType;
 
 /// `where_fwd_<dtype>`: the second input where the first is not zero, else the third. Sizes of 1 are repeated.
 pub(super) struct Where {
@@ -40,35 +39,26 @@ fn choose<T: Pod>(
 }
 
 impl Operation for Where {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [3, 1], KERNEL_RANK)?;
-        require_no_params(params)?;
-        let (condition, yes, no) = (operands.input(0)?, operands.input(1)?, operands.input(2)?);
+    fn limits(&self) -> Limits {
+        Limits { inputs: 3, outputs: 1, rank: KERNEL_RANK }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        require_no_params(node.params)?;
+        let (condition, yes, no) = (node.input(0)?, node.input(1)?, node.input(2)?);
         require_dtype(condition, DataType::I8)?;
-        for spec in [yes, no, operands.output(0)?] {
+        for spec in [yes, no, node.output(0)?] {
             require_dtype(spec, self.dtype)?;
         }
         let sizes = broadcast_sizes(&yes.sizes, &no.sizes)
             .and_then(|sizes| broadcast_sizes(&sizes, &condition.sizes));
         require(sizes.is_some(), || format!("{condition:?}, {yes:?} and {no:?} do not fit"))?;
-        require_sizes(operands.output(0)?, &sizes.unwrap_or_default())
+        require_sizes(node.output(0)?, &sizes.unwrap_or_default())
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        _: &[u8],
-    ) -> Result<(), String> {
-        let operands = [input(inputs, 0)?, input(inputs, 1)?, input(inputs, 2)?];
-        let out = output(outputs, 0)?;
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let operands = [input(node.inputs, 0)?, input(node.inputs, 1)?, input(node.inputs, 2)?];
+        let out = output(node.outputs, 0)?;
         let walk = Walk::broadcast(&out.spec.sizes, operands.map(|operand| operand.spec.sizes.as_slice()))
             .ok_or("the operands do not fit")?;
         match self.dtype.bytes() {

@@ -6,17 +6,17 @@ use habana_sys::{
     synSliceAxisParams, synSliceAxisParamsV2, synSliceParams, synSliceParamsNDims, synSliceParamsV2,
 };
 
-use super::operands::{ND, Operands, input, output, require, require_dtype, require_sizes};
+use super::operands::{ND, input, output, require, require_dtype, require_sizes};
+use super::operation::{Checked, Limits, Operation, Refusal, Running};
 use super::params::Params;
 use super::shape::{Walk, dense_strides};
-use super::{Input, Machine, Operation, Output, Refusal, Spec};
 
 /// `slice` and `slice_axis`: every `step`th index of a dimension, from a start to before an end.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Slice {
-    /// Of any dimensions.
+    /// A part of any dimensions.
     Any,
-    /// Of one, with step 1.
+    /// A part of one dimension, with step 1.
     Axis,
 }
 
@@ -109,32 +109,23 @@ fn of_axis(taken: &mut [Taken], params: &[u8]) -> Result<(), Refusal> {
 }
 
 impl Operation for Slice {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [2, 1], ND)?;
-        let (from, to) = (operands.input(0)?, operands.output(0)?);
-        operands.shape_input(1)?;
+    fn limits(&self) -> Limits {
+        Limits { inputs: 2, outputs: 1, rank: ND }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (from, to) = (node.input(0)?, node.output(0)?);
+        node.shape_input(1)?;
         require_dtype(to, from.dtype)?;
-        let taken = self.taken(&from.sizes, params)?;
+        let taken = self.taken(&from.sizes, node.params)?;
         let sizes: Vec<usize> =
             taken.iter().map(|taken| (taken.end - taken.start).div_ceil(taken.step)).collect();
         require_sizes(to, &sizes)
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        params: &[u8],
-    ) -> Result<(), String> {
-        let (from, to) = (input(inputs, 0)?, output(outputs, 0)?);
-        let taken = self.taken(&from.spec.sizes, params).map_err(|refusal| refusal.reason)?;
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (from, to) = (input(node.inputs, 0)?, output(node.outputs, 0)?);
+        let taken = self.taken(&from.spec.sizes, node.params)?;
         let dense = dense_strides(&from.spec.sizes);
         let first = taken.iter().zip(&dense).map(|(taken, stride)| taken.start * stride).sum();
         // A step beyond the dimension is never gone.

@@ -6,13 +6,13 @@ use habana_sys::{
     ns_Softmax_Params, ns_Softmax_ParamsV3, ns_Softmax_ParamsV4, ns_Softmax_ParamsV5, ns_Softmax_ParamsV6,
     ns_Softmax_ParamsV7,
 };
-use half::bf16;
 
-use super::dtype::Real;
-use super::operands::{KERNEL_RANK, Operands, input, output, require, require_dtype, require_sizes};
+use super::operands::{KERNEL_RANK, input, output, require, require_dtype, require_sizes};
+use super::operation::{Checked, Limits, Operation, Refusal, Running};
 use super::params::Params;
+use super::real::{Real, with_real};
 use super::shape::around;
-use super::{DataType, Input, Machine, Operation, Output, Refusal, Spec};
+use super::spec::DataType;
 
 /// `softmax_fwd_<dtype>`: `exp(x - max) / sum`, in float32, the sum in index order, rounded once.
 pub(super) struct Softmax {
@@ -70,35 +70,23 @@ fn exponentials(row: &mut [f32]) -> f32 {
 }
 
 impl Operation for Softmax {
-    fn check(
-        &self,
-        _: &Machine,
-        inputs: &[Option<&Spec>],
-        outputs: &[Option<&Spec>],
-        params: &[u8],
-    ) -> Result<(), Refusal> {
-        let operands = Operands::new(inputs, outputs, [1, 1], KERNEL_RANK)?;
-        let (x, out) = (operands.input(0)?, operands.output(0)?);
+    fn limits(&self) -> Limits {
+        Limits { inputs: 1, outputs: 1, rank: KERNEL_RANK }
+    }
+
+    fn check(&self, node: &Checked<'_>) -> Result<(), Refusal> {
+        let (x, out) = (node.input(0)?, node.output(0)?);
         require_dtype(x, self.dtype)?;
         require_dtype(out, self.dtype)?;
         require_sizes(out, &x.sizes)?;
-        dimension(params, x.sizes.len()).map(|_| ())
+        dimension(node.params, x.sizes.len()).map(|_| ())
     }
 
-    fn run(
-        &self,
-        _: &Machine,
-        inputs: &[Option<Input<'_>>],
-        outputs: &mut [Option<Output<'_>>],
-        params: &[u8],
-    ) -> Result<(), String> {
-        let (x, out) = (input(inputs, 0)?, output(outputs, 0)?);
-        let dimension = dimension(params, x.spec.sizes.len()).map_err(|refusal| refusal.reason)?;
+    fn run(&self, node: Running<'_, '_>) -> Result<(), String> {
+        let (x, out) = (input(node.inputs, 0)?, output(node.outputs, 0)?);
+        let dimension = dimension(node.params, x.spec.sizes.len())?;
         let shape = around(&x.spec.sizes, dimension);
-        match self.dtype {
-            DataType::F32 => softmax::<f32>(shape, x.elements()?, out.elements()?),
-            _ => softmax::<bf16>(shape, x.elements()?, out.elements()?),
-        }
+        with_real!(self.dtype, T => softmax::<T>(shape, x.elements()?, out.elements()?));
         Ok(())
     }
 }

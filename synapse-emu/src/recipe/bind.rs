@@ -1,15 +1,22 @@
+//! From a recipe and addresses to a launch.
+
 use std::sync::Arc;
 
 use habana_sys::synStatus;
 
-use super::{Launch, Place, PlanTensor, Recipe};
-use crate::Outcome;
-use crate::card::{Card, Memory, Region};
-use crate::config::alignment_bytes;
-use crate::graph::{MAX_DIMS, covers};
+use super::executable::Recipe;
+use super::plan::{Place, PlanTensor};
+use super::run::Launch;
+use crate::card::Card;
+use crate::config::Config;
+use crate::generation::alignment_bytes;
+use crate::lock::lock;
 use crate::log;
-use crate::node::Spec;
-use crate::state::{Runtime, lock};
+use crate::memory::device::DeviceMemory;
+use crate::memory::region::Region;
+use crate::node::spec::Spec;
+use crate::outcome::Outcome;
+use crate::sizes::{MAX_DIMS, covers};
 
 /// What a launch says about a tensor.
 #[derive(Debug, Clone)]
@@ -31,7 +38,7 @@ impl Recipe {
     /// `synDeviceTypeMismatch` on a card of another generation.
     pub(crate) fn bind(
         self: &Arc<Self>,
-        runtime: &Runtime,
+        config: &Config,
         card: &Card,
         infos: &[LaunchInfo],
         workspace: u64,
@@ -78,16 +85,21 @@ impl Recipe {
                 sizes[index] = Some(now.to_vec());
             }
             let spec = tensor.spec(now).ok_or(synStatus::synInvalidArgument)?;
-            regions[index] = Some(memory.resolve(info.address, crate::graph::spec_bytes(&spec))?);
+            regions[index] = Some(memory.resolve(info.address, spec.bytes())?);
         }
         self.place_workspace(&memory, workspace, &mut regions)?;
         drop(memory);
-        let specs = self.changed_specs(runtime, &sizes)?;
-        let machine = runtime.machine(self.generation, self.plan.is_inference, self.plan.is_quantized);
+        let specs = self.changed_specs(config, &sizes)?;
+        let machine = config.machine(self.generation, self.plan.is_inference, self.plan.is_quantized);
         Ok(Launch { recipe: Arc::clone(self), machine, regions, specs, signals: Vec::new() })
     }
 
-    fn place_workspace(&self, memory: &Memory, address: u64, regions: &mut [Option<Region>]) -> Outcome {
+    fn place_workspace(
+        &self,
+        memory: &DeviceMemory,
+        address: u64,
+        regions: &mut [Option<Region>],
+    ) -> Outcome {
         if self.plan.workspace_bytes == 0 {
             return Ok(());
         }
@@ -97,7 +109,7 @@ impl Recipe {
         let whole = memory.resolve(address, self.plan.workspace_bytes)?;
         for ((tensor, spec), region) in self.plan.tensors.iter().zip(&self.specs).zip(regions) {
             if let Place::Workspace { offset } = tensor.place {
-                let part = whole.part(offset, crate::graph::spec_bytes(spec));
+                let part = whole.part(offset, spec.bytes());
                 *region = Some(part.ok_or(synStatus::synFail)?);
             }
         }
@@ -105,7 +117,7 @@ impl Recipe {
     }
 
     /// The specs where a launch changes sizes; `synFailedDynamicPatching` where the nodes do not take them.
-    fn changed_specs(&self, runtime: &Runtime, sizes: &[Option<Vec<u64>>]) -> Outcome<Option<Vec<Spec>>> {
+    fn changed_specs(&self, config: &Config, sizes: &[Option<Vec<u64>>]) -> Outcome<Option<Vec<Spec>>> {
         if sizes.iter().all(Option::is_none) {
             return Ok(None);
         }
@@ -115,7 +127,7 @@ impl Recipe {
                 *spec = tensor.spec(sizes).ok_or(synStatus::synFailedDynamicPatching)?;
             }
         }
-        self.check_steps(runtime, &specs).map_err(|_| synStatus::synFailedDynamicPatching)?;
+        self.check_steps(config, &specs).map_err(|_| synStatus::synFailedDynamicPatching)?;
         Ok(Some(specs))
     }
 }

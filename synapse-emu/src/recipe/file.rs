@@ -8,10 +8,11 @@ use std::path::Path;
 use habana_sys::synStatus;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Plan, Recipe};
-use crate::Outcome;
+use super::executable::Recipe;
+use super::plan::Plan;
+use crate::config::Config;
 use crate::log;
-use crate::state::Runtime;
+use crate::outcome::Outcome;
 
 const MAGIC: [u8; 8] = *b"SYNEMURC";
 /// Counts up whenever a plan changes.
@@ -37,7 +38,7 @@ impl Recipe {
 
     /// Reads one. `synFail` where there is none, `synWrongParamsFile` where it is damaged or of another version,
     /// `synDeviceTypeMismatch` where it is for another device than the emulated one.
-    pub(crate) fn read(runtime: &Runtime, path: &Path) -> Outcome<Self> {
+    pub(crate) fn read(config: &Config, path: &Path) -> Outcome<Self> {
         let bytes = std::fs::read(path).map_err(|error| {
             log::refusal(synStatus::synFail, format_args!("recipe file {}: {error}", path.display()))
         })?;
@@ -47,11 +48,11 @@ impl Recipe {
                 format_args!("recipe file {}: {reason}", path.display()),
             )
         })?;
-        if plan.device_type() != runtime.config.device_type() {
+        if plan.device_type() != config.device_type() {
             let reason = format_args!("recipe file {} is for another device", path.display());
             return Err(log::refusal(synStatus::synDeviceTypeMismatch, reason));
         }
-        Self::new(runtime, plan)
+        Self::new(config, plan)
     }
 }
 

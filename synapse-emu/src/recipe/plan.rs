@@ -1,8 +1,10 @@
+//! The plan of a recipe: a compiled graph as it is kept in a file.
+
 use habana_sys::{synDataType, synDeviceType};
 use serde::{Deserialize, Serialize};
 
-use crate::graph::{covers, node_type};
-use crate::node::{DataType, Spec};
+use crate::node::spec::{DataType, Spec};
+use crate::sizes::covers;
 
 /// Everything that a launch needs to know: a compiled graph.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -28,7 +30,7 @@ pub(crate) struct PlanTensor {
     pub(crate) dtype: u32,
     /// The largest, fastest-changing dimension first.
     pub(crate) sizes: Vec<u64>,
-    /// The same where it is not dynamic.
+    /// The smallest; the largest where it is not dynamic.
     pub(crate) min_sizes: Vec<u64>,
     pub(crate) exp_bias: u32,
     pub(crate) place: Place,
@@ -60,7 +62,7 @@ pub(crate) struct PlanSection {
     pub(crate) group: u64,
     pub(crate) is_const: bool,
     pub(crate) is_persistent: bool,
-    /// Of a const section: what its memory must hold.
+    /// What the memory of a const section must hold.
     pub(crate) data: Vec<u8>,
 }
 
@@ -113,7 +115,7 @@ impl Plan {
 impl PlanTensor {
     /// As nodes see it with these sizes. `None` for a type that does not exist, or sizes beyond what can be addressed.
     pub(crate) fn spec(&self, sizes: &[u64]) -> Option<Spec> {
-        let dtype = match node_type(synDataType(self.dtype)) {
+        let dtype = match DataType::of(synDataType(self.dtype)) {
             Some(dtype) => dtype,
             None if matches!(self.place, Place::Shape) => DataType::U32,
             None => return None,

@@ -1,12 +1,18 @@
+//! Launches.
+
 use std::sync::Arc;
 
 use habana_sys::synStatus;
 
-use super::{Place, Recipe, Step};
-use crate::Outcome;
-use crate::card::{Locked, Recording, Region};
+use super::executable::Recipe;
+use super::plan::{Place, Step};
 use crate::log;
-use crate::node::{Input, Machine, Operation, Output, Spec};
+use crate::memory::region::{Locked, Region};
+use crate::node::machine::Machine;
+use crate::node::operation::{Input, Operation, Output, Running};
+use crate::node::spec::Spec;
+use crate::outcome::Outcome;
+use crate::recording::Recording;
 
 /// A recipe with its memory, ready to run.
 pub(crate) struct Launch {
@@ -40,18 +46,19 @@ impl Launch {
         Ok(())
     }
 
-    /// Runs all steps. `synFail` from the first that cannot be computed; what comes after it is not run.
-    pub(crate) fn run(&self) -> Outcome {
+    /// Runs all steps, at a virtual time. `synFail` from the first that cannot be computed; what comes after it is not
+    /// run.
+    pub(crate) fn run(&self, now: u64) -> Outcome {
         let result = (0..).zip(&self.recipe.plan.steps).zip(&self.recipe.operations).try_for_each(
             |((index, step), operation)| {
                 self.run_step(step, &**operation)?;
                 let signals = self.signals.iter().filter(|(at, _)| *at == index);
-                signals.for_each(|(_, recording)| recording.pass(None));
+                signals.for_each(|(_, recording)| recording.pass(now, None));
                 Ok(())
             },
         );
         if let Err(status) = result {
-            self.signals.iter().for_each(|(_, recording)| recording.pass(Some(status)));
+            self.signals.iter().for_each(|(_, recording)| recording.pass(now, Some(status)));
         }
         result
     }
@@ -71,10 +78,12 @@ impl Launch {
     }
 
     fn run_step(&self, step: &Step, operation: &dyn Operation) -> Outcome {
-        let refuse = |reason: &str| {
-            let reason = format_args!("{} `{}`: {reason}", step.guid, step.name);
-            Err(log::refusal(synStatus::synFail, reason))
-        };
+        self.try_step(step, operation).map_err(|reason| {
+            log::refusal(synStatus::synFail, format_args!("{} `{}`: {reason}", step.guid, step.name))
+        })
+    }
+
+    fn try_step(&self, step: &Step, operation: &dyn Operation) -> Result<(), String> {
         let outputs: Vec<_> = step
             .outputs
             .iter()
@@ -86,47 +95,11 @@ impl Launch {
             (Some(Source::Memory(region)), Some(Some((_, first)))) => region.is_same(first),
             _ => false,
         });
-        let read = sources.iter().filter_map(|source| match source {
-            Source::Memory(region) => Some(*region),
-            _ => None,
-        });
-        let mut locked = Locked::new(read.chain(targets.iter().copied()).collect::<Vec<_>>());
-        for (index, source) in sources.iter_mut().enumerate() {
-            if in_place == Some(index) {
-                *source = Source::FirstOutput;
-            } else if let Source::Memory(region) = *source
-                && targets.iter().any(|target| target.overlaps(region))
-            {
-                let Some((views, _)) = locked.views(&[region], &[]) else {
-                    return refuse("memory is not locked");
-                };
-                *source = Source::Copied(views.concat());
-            }
-        }
-        let read: Vec<_> = sources
-            .iter()
-            .filter_map(|source| match source {
-                Source::Memory(region) => Some(*region),
-                _ => None,
-            })
-            .collect();
-        let Some((reads, writes)) = locked.views(&read, &targets) else { return refuse("outputs overlap") };
-        let (mut reads, mut writes) = (reads.into_iter(), writes.into_iter());
-        let inputs: Vec<_> = step
-            .inputs
-            .iter()
-            .zip(&sources)
-            .map(|(tensor, source)| {
-                let data = match source {
-                    Source::Absent => return None,
-                    Source::Memory(_) => reads.next()?,
-                    Source::Bytes(bytes) => bytes,
-                    Source::Copied(bytes) => bytes,
-                    Source::FirstOutput => &[],
-                };
-                tensor.map(|tensor| Input { spec: self.spec(tensor), data })
-            })
-            .collect();
+        let mut locked = Locked::new(memory(&sources).chain(targets.iter().copied()).collect::<Vec<_>>());
+        keep_overwritten(&mut sources, in_place, &targets, &mut locked)?;
+        let read: Vec<_> = memory(&sources).collect();
+        let (reads, writes) = locked.views(&read, &targets).ok_or("outputs overlap")?;
+        let mut writes = writes.into_iter();
         let mut outputs: Vec<_> = outputs
             .iter()
             .enumerate()
@@ -137,13 +110,64 @@ impl Launch {
                 })
             })
             .collect();
-        operation.run(&self.machine, &inputs, &mut outputs, &step.params).or_else(|reason| refuse(&reason))
+        let inputs = self.inputs(step, &sources, reads);
+        let (machine, params) = (&self.machine, &step.params[..]);
+        operation.run(Running { machine, inputs: &inputs, outputs: &mut outputs, params })
     }
+
+    /// The operands of a step, with the bytes of those that lie in memory.
+    fn inputs<'a>(
+        &'a self,
+        step: &Step,
+        sources: &'a [Source<'_>],
+        reads: Vec<&'a [u8]>,
+    ) -> Vec<Option<Input<'a>>> {
+        let mut reads = reads.into_iter();
+        let input = |(tensor, source): (&Option<u32>, &'a Source<'_>)| {
+            let data = match source {
+                Source::Absent => return None,
+                Source::Memory(_) => reads.next()?,
+                Source::Bytes(bytes) => bytes,
+                Source::Copied(bytes) => bytes,
+                Source::FirstOutput => &[],
+            };
+            tensor.map(|tensor| Input { spec: self.spec(tensor), data })
+        };
+        step.inputs.iter().zip(sources).map(input).collect()
+    }
+}
+
+/// The regions that inputs are read from.
+fn memory<'a>(sources: &[Source<'a>]) -> impl Iterator<Item = &'a Region> {
+    sources.iter().filter_map(|source| match source {
+        Source::Memory(region) => Some(*region),
+        _ => None,
+    })
+}
+
+/// Copies inputs that outputs overwrite, and leaves out the one that is changed in place.
+fn keep_overwritten<'a>(
+    sources: &mut [Source<'a>],
+    in_place: Option<usize>,
+    targets: &[&'a Region],
+    locked: &mut Locked<'a>,
+) -> Result<(), String> {
+    for (index, source) in sources.iter_mut().enumerate() {
+        if in_place == Some(index) {
+            *source = Source::FirstOutput;
+        } else if let Source::Memory(region) = *source
+            && targets.iter().any(|target| target.overlaps(region))
+        {
+            let (views, _) = locked.views(&[region], &[]).ok_or("memory is not locked")?;
+            *source = Source::Copied(views.concat());
+        }
+    }
+    Ok(())
 }
 
 impl Drop for Launch {
     /// Whoever waits for a tensor that was never computed hears of it; what was signalled before stays as it was.
     fn drop(&mut self) {
-        self.signals.iter().for_each(|(_, recording)| recording.pass(Some(synStatus::synFail)));
+        self.signals.iter().for_each(|(_, recording)| recording.pass(0, Some(synStatus::synFail)));
     }
 }

@@ -1,10 +1,12 @@
-use std::collections::HashMap;
+//! Objects behind handles.
+
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use habana_sys::synStatus;
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// The next handle of any kind. Never reused, so a stale handle, or one of another kind, is found nowhere.
 static NEXT: AtomicU64 = AtomicU64::new(0x1000);
@@ -13,7 +15,7 @@ static NEXT: AtomicU64 = AtomicU64::new(0x1000);
 ///
 /// Handles reach C as pointers, but are numbers that are only ever looked up here.
 pub(crate) struct Registry<T> {
-    objects: RwLock<HashMap<u64, Arc<T>>>,
+    objects: RwLock<BTreeMap<u64, Arc<T>>>,
 }
 
 impl<T> Default for Registry<T> {
@@ -41,13 +43,15 @@ impl<T> Registry<T> {
         objects.remove(&handle).ok_or(synStatus::synInvalidArgument)
     }
 
-    /// Takes out what `condition` holds for.
+    /// Takes out what `condition` holds for, the oldest first.
     pub(crate) fn remove_where(&self, condition: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
-        objects.extract_if(|_, object| condition(object)).map(|(_, object)| object).collect()
+        let found = |(&handle, object): (&u64, &Arc<T>)| condition(object).then_some(handle);
+        let handles: Vec<_> = objects.iter().filter_map(found).collect();
+        handles.iter().filter_map(|handle| objects.remove(handle)).collect()
     }
 
-    /// Everything that `condition` holds for.
+    /// Everything that `condition` holds for, the oldest first.
     pub(crate) fn find_all(&self, condition: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         objects.values().filter(|object| condition(object)).cloned().collect()

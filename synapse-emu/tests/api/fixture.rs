@@ -219,11 +219,11 @@ impl<'a> Card<'a> {
         bytes
     }
 
-    /// Keeps a stream busy for some tenths of a second.
+    /// Gives a stream more to do than happens while one question is answered.
     pub fn occupy(&self, stream: synStreamHandle) {
-        let bytes = 64 << 20;
+        let bytes = 1 << 20;
         let address = self.malloc(bytes);
-        for value in 0..100 {
+        for value in 0..200 {
             ok!(self.table, synMemsetD32Async(address, value, bytes / 4, stream));
         }
         ok!(self.table, synDeviceFree(self.id, address, 0));
@@ -259,6 +259,14 @@ impl<'a> Card<'a> {
     pub fn launch(&self, recipe: synRecipeHandle, tensors: &[(&str, u64, &[u64])]) {
         assert_eq!(self.try_launch(recipe, tensors), synStatus::synSuccess);
         self.synchronize();
+    }
+}
+
+/// Gives settings in the process, for the next initialization.
+pub fn configure(table: Table<'_>, settings: &[(&str, &str)]) {
+    for (name, value) in settings {
+        let (name, value) = (CString::new(*name).unwrap(), CString::new(*value).unwrap());
+        ok!(table, synConfigurationSet(name.as_ptr(), value.as_ptr()));
     }
 }
 

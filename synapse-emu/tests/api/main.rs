@@ -1,7 +1,7 @@
 //! The C functions of `libSynapse.so`, called as a program calls them.
 //!
-//! The library has one state for a process and reads the environment once, so each scenario runs in a process of its
-//! own: this program again, with the scenario's name in a variable.
+//! The library has one state for a process, so each scenario runs in a process of its own: this program again, with the
+//! scenario's name in a variable. A scenario of many runs gives the settings of each in the process.
 
 #![allow(unsafe_code, reason = "calls of C functions")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
@@ -13,6 +13,8 @@ mod graphs;
 mod memory;
 mod misuse;
 mod recipes;
+mod seeds;
+mod settings;
 mod streams;
 mod syn;
 
@@ -97,6 +99,8 @@ fn scenarios() -> impl Iterator<Item = &'static Scenario> {
         memory::SCENARIOS,
         misuse::SCENARIOS,
         recipes::SCENARIOS,
+        seeds::SCENARIOS,
+        settings::SCENARIOS,
         streams::SCENARIOS,
     ]
     .into_iter()

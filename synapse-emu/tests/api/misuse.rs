@@ -5,7 +5,7 @@ use std::ptr::{null, null_mut};
 
 use habana_sys::*;
 
-use crate::fixture::{BF16, Card, F32, Graph, I8, I32, copying, geometry};
+use crate::fixture::{BF16, Card, F32, Graph, copying, geometry};
 use crate::syn::Table;
 use crate::{Scenario, ok, syn};
 
@@ -23,17 +23,6 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario::new("misuse of streams and events", streams),
     Scenario::new("stale and foreign handles are refused", handles),
     Scenario::new("null pointers are refused", nulls),
-    Scenario::new("e4m3 kernels that no list has are refused", hf8_kernels_refused),
-    Scenario::new("e4m3 kernels can be had", hf8_kernels_had).with(&[("SYNAPSE_EMU_HF8_KERNELS", "1")]),
-    Scenario::new("a bad variable is named", bad_variable)
-        .with(&[("SYNAPSE_EMU_DEVICE", "gaudi9")])
-        .saying(&["SYNAPSE_EMU_DEVICE", "`gaudi9`", "gaudi2, gaudi3"]),
-    Scenario::new("a bad fault is named", bad_variable)
-        .with(&[("SYNAPSE_EMU_FAULT", "late-completion=soon")])
-        .saying(&["SYNAPSE_EMU_FAULT", "`late-completion=soon`", "late-completion=TIME"]),
-    Scenario::new("reasons are logged on request", reasons)
-        .with(&[("SYNAPSE_EMU_LOG", "1")])
-        .saying(&["status 26", "no node has the guid `no_such_guid`"]),
 ];
 
 fn status(number: u32) -> synStatus {
@@ -419,34 +408,4 @@ fn nulls(table: Table<'_>) {
     for (index, refused) in refused.into_iter().enumerate() {
         assert_eq!(refused, status(1), "call {index}");
     }
-}
-
-fn index_copy(table: Table<'_>, guid: &str, dtype: synDataType) -> synStatus {
-    let graph = Graph::new(table);
-    let (old, index) = (graph.persistent("old", dtype, &[8, 4]), graph.persistent("index", I32, &[2]));
-    let (rows, new) = (graph.persistent("rows", dtype, &[8, 2]), graph.persistent("new", dtype, &[8, 4]));
-    graph.try_node(guid, &[old, index, rows], &[new], &[0; 4]).0
-}
-
-fn hf8_kernels_refused(table: Table<'_>) {
-    ok!(table, synInitialize());
-    assert_eq!(index_copy(table, "index_copy_fwd_hf8", synDataType::syn_type_fp8_143), status(26));
-    assert_eq!(index_copy(table, "index_copy_fwd_i8", I8), status(0));
-}
-
-fn hf8_kernels_had(table: Table<'_>) {
-    ok!(table, synInitialize());
-    assert_eq!(index_copy(table, "index_copy_fwd_hf8", synDataType::syn_type_fp8_143), status(0));
-}
-
-fn bad_variable(table: Table<'_>) {
-    assert_eq!(syn!(table, synInitialize()), status(26));
-    assert_eq!(syn!(table, synDestroy()), status(28));
-}
-
-fn reasons(table: Table<'_>) {
-    ok!(table, synInitialize());
-    let graph = Graph::new(table);
-    let (input, output) = (graph.persistent("in", F32, &[4]), graph.persistent("out", F32, &[4]));
-    assert_eq!(graph.try_node("no_such_guid", &[input], &[output], &[]).0, status(26));
 }

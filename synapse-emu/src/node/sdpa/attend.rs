@@ -7,11 +7,13 @@ use rayon::prelude::*;
 
 use super::batch;
 use crate::node::convert::floats;
-use crate::node::dtype::Real;
 use crate::node::engine::{OperandData, multiply};
+use crate::node::machine::Machine;
 use crate::node::operands::{optional_output, output};
+use crate::node::operation::{Input, Output};
+use crate::node::real::Real;
 use crate::node::shape::dense_strides;
-use crate::node::{DataType, Input, Machine, Output, Spec};
+use crate::node::spec::{DataType, Spec};
 
 /// Query rows that are computed together: bounds the memory of their scores.
 const TILE_ROWS: usize = 64;
@@ -26,11 +28,11 @@ pub(super) struct Attend<'a> {
     pub(super) mask: Option<&'a Input<'a>>,
     pub(super) softmax_scale: f32,
     pub(super) is_causal: bool,
-    /// Of Q, K and V.
+    /// The `dequant` of Q, K and V.
     pub(super) dequant: [f32; 3],
     /// `quant` and `dequant` of the probabilities; `None` where they are bfloat16.
     pub(super) prob: Option<(f32, f32)>,
-    /// Of an FP8 output.
+    /// The `quant` of an FP8 output.
     pub(super) out_quant: Option<f32>,
 }
 
@@ -87,7 +89,7 @@ impl Attend<'_> {
             out.iter_mut().zip(values).for_each(|(out, value)| *out = *value);
             return Ok(());
         };
-        let format = out.spec.format(self.machine).map_err(|refusal| refusal.reason)?;
+        let format = out.spec.format(self.machine)?;
         let encoder = Encoder { format, rounding: Rounding::NearestEven, clip: true };
         let codes = out.bytes()?;
         Quantizer::new(encoder, quant)

@@ -1,7 +1,7 @@
 //! Arithmetic, comparisons and choices.
 
 use super::{Tensor, one};
-use crate::node::DataType::{Bf16, F32, I8, I32};
+use crate::node::spec::DataType::{Bf16, F32, I8, I32};
 
 #[test]
 fn pairs_of_equal_sizes() {

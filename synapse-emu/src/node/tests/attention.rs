@@ -11,8 +11,10 @@ use gaudi_numerics::Generation;
 use half::bf16;
 
 use super::{Tensor, machine, node, words};
-use crate::node::DataType::{self, Bf16, F32, Fp8_143, I8};
-use crate::node::{Input, Machine, Output, find};
+use crate::node::machine::Machine;
+use crate::node::operation::{Checked, Input, Output, Running};
+use crate::node::registry::find;
+use crate::node::spec::DataType::{self, Bf16, F32, Fp8_143, I8};
 
 const KV_HEADS: usize = 2;
 const GROUP: usize = 2;
@@ -20,7 +22,7 @@ const DIM: usize = 24;
 const TOKENS: usize = 2;
 const CONTEXT: usize = 21;
 const BLOCK: usize = 8;
-/// Of the sequence, in order.
+/// The blocks of the sequence, in order.
 const BLOCKS: [usize; 3] = [3, 0, 2];
 const NUM_BLOCKS: usize = 4;
 /// Query rows of a KV head.
@@ -193,9 +195,10 @@ impl Graph {
         ];
         let operation = find(guid, &self.machine).unwrap();
         let specs = [Some(&spec), Some(&indices.spec), Some(&rows.spec)];
-        operation.check(&self.machine, &specs, &[Some(&spec)], params).unwrap();
+        let machine = &self.machine;
+        Checked { machine, inputs: &specs, outputs: &[Some(&spec)], params }.check_by(&*operation).unwrap();
         let mut outputs = [Some(Output { spec: &spec, data: cache.bytes_mut(), aliases: Some(0) })];
-        operation.run(&self.machine, &inputs, &mut outputs, params).unwrap();
+        operation.run(Running { machine, inputs: &inputs, outputs: &mut outputs, params }).unwrap();
     }
 
     /// The query as the left operand, and what multiplies its rows back.

@@ -6,7 +6,7 @@ use half::bf16;
 use safetensors::SafeTensors;
 
 use super::{GAUDI2, GAUDI3, Tensor, machine, node, one, status, words};
-use crate::node::DataType::{self, Bf16, F32, Fp8_143, Fp8_152, I8, I16, I32, U8, U16};
+use crate::node::spec::DataType::{self, Bf16, F32, Fp8_143, Fp8_152, I8, I16, I32, U8, U16};
 
 /// The parameters of a cast: rounding, seed, saturation.
 fn cast_params(rounding: u32, saturation: u32) -> Vec<u8> {

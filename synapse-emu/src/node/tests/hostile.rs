@@ -3,8 +3,11 @@
 use proptest::prelude::*;
 
 use super::{Failure, GAUDI2, GAUDI3, Tensor, machine, node, words};
-use crate::node::DataType::{self, Bf16, F16, F32, Fp8_143, Fp8_152, I8, I16, I32, I64, U8, U16, U32, U64};
-use crate::node::Machine;
+use crate::node::machine::Machine;
+use crate::node::operation::Checked;
+use crate::node::spec::DataType::{
+    self, Bf16, F16, F32, Fp8_143, Fp8_152, I8, I16, I32, I64, U8, U16, U32, U64,
+};
 
 type Operand = (DataType, Vec<usize>);
 
@@ -30,7 +33,13 @@ fn takes(
 
 /// At least one node of each family.
 fn nodes() -> Vec<Node> {
-    let sdpa = words(&[1f32.to_bits(), 1, 0, 0, 0, 1, 0, 0]);
+    let mut nodes = kernels();
+    nodes.extend(products());
+    nodes
+}
+
+/// Nodes of the families that are no products.
+fn kernels() -> Vec<Node> {
     let slice = words(&[0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 3, 2, 0, 0, 0, 2, 1, 0, 0, 0]);
     let x = (F32, &[3, 2][..]);
     vec![
@@ -69,6 +78,14 @@ fn nodes() -> Vec<Node> {
         takes("cast_f32_to_i8", &[x], &[(I8, &[3, 2])], &words(&[1])),
         takes("cast_i32_to_u16", &[(I32, &[3])], &[(U16, &[3])], &words(&[0, 0, 1])),
         takes("cast_f8_to_f32", &[(Fp8_152, &[3])], &[(F32, &[3])], &[]),
+    ]
+}
+
+/// Products and attention.
+fn products() -> Vec<Node> {
+    let sdpa = words(&[1f32.to_bits(), 1, 0, 0, 0, 1, 0, 0]);
+    let x = (F32, &[3, 2][..]);
+    vec![
         takes("gemm", &[x, x, (F32, &[2])], &[(F32, &[2, 2])], &[0, 1]),
         takes("batch_gemm", &[(Bf16, &[2, 3, 1, 2]), (Bf16, &[4, 3, 2])], &[(Bf16, &[4, 2, 2, 2])], &[1, 0]),
         takes(
@@ -248,12 +265,13 @@ proptest! {
         } else {
             // Sizes that are too large for memory are looked at by the check alone.
             let specs = changed.operands.clone().map(|list| {
-                let spec = |(dtype, sizes)| crate::node::Spec { dtype, sizes, exp_bias: 7 };
+                let spec = |(dtype, sizes)| crate::node::spec::Spec { dtype, sizes, exp_bias: 7 };
                 list.into_iter().map(|operand| operand.map(spec)).collect::<Vec<_>>()
             });
             let [inputs, outputs] = specs.each_ref().map(|list| list.iter().map(Option::as_ref).collect::<Vec<_>>());
-            if let Some(operation) = crate::node::find(changed.guid, &machine) {
-                let _ = operation.check(&machine, &inputs, &outputs, &changed.params);
+            if let Some(operation) = crate::node::registry::find(changed.guid, &machine) {
+                let node = Checked { machine: &machine, inputs: &inputs, outputs: &outputs, params: &changed.params };
+                let _ = node.check_by(&*operation);
             }
         }
     }

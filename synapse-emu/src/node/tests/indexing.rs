@@ -1,8 +1,9 @@
 //! Reading and writing by index.
 
 use super::{Failure, GAUDI2, Tensor, counted, machine, node, one, status, try_one, words};
-use crate::node::DataType::{F32, Fp8_143, I8, I32};
-use crate::node::{Input, Output, find};
+use crate::node::operation::{Input, Output, Running};
+use crate::node::registry::find;
+use crate::node::spec::DataType::{F32, Fp8_143, I8, I32};
 
 /// Rows of two, three of them, twice.
 fn data() -> Tensor {
@@ -103,7 +104,8 @@ fn a_tensor_is_changed_in_place() {
             Some(Input { spec: &rows.spec, data: rows.bytes() }),
         ];
         let mut outputs = [Some(Output { spec: &spec, data: cache.bytes_mut(), aliases: Some(0) })];
-        operation.run(&machine, &inputs, &mut outputs, &params).unwrap();
+        let (machine, params) = (&machine, &params);
+        operation.run(Running { machine, inputs: &inputs, outputs: &mut outputs, params }).unwrap();
         assert_eq!(cache.elements::<i8>(), [1, 2, -1, -2, 5, 6], "{guid}");
     }
     assert_eq!(find("scatter_nd_onnx_fwd_i8", &machine(GAUDI2)).unwrap().in_place(), None);
@@ -124,7 +126,8 @@ fn nothing_is_written_where_an_index_is_wrong() {
     ];
     let mut outputs = [Some(Output { spec: &spec, data: cache.bytes_mut(), aliases: Some(0) })];
     let operation = find("index_copy_fwd_i8", &machine).unwrap();
-    assert!(operation.run(&machine, &inputs, &mut outputs, &words(&[0])).is_err());
+    let (machine, params) = (&machine, &words(&[0]));
+    assert!(operation.run(Running { machine, inputs: &inputs, outputs: &mut outputs, params }).is_err());
     assert_eq!(cache.elements::<i8>(), [1, 2, 3]);
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{GAUDI2, Tensor, counted, machine, node, one, words};
-use crate::node::DataType::{self, Bf16, F32, Fp8_143, I8, I16, I32, I64, U8};
+use crate::node::spec::DataType::{self, Bf16, F32, Fp8_143, I8, I16, I32, I64, U8};
 
 /// The element at an index, of a tensor from [`counted`] or one that moved its elements.
 fn at(tensor: &Tensor, index: &[usize]) -> u64 {

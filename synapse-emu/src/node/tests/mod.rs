@@ -16,7 +16,10 @@ use gaudi_numerics::Generation;
 use gaudi_numerics::Mode;
 use half::bf16;
 
-use super::{DataType, Input, Machine, Output, Spec, find};
+use super::machine::Machine;
+use super::operation::{Checked, Input, Output, Running};
+use super::registry::find;
+use super::spec::{DataType, Spec};
 
 /// A tensor whose elements lie at multiples of eight bytes.
 #[derive(Debug, Clone)]
@@ -84,7 +87,7 @@ impl Tensor {
         }
     }
 
-    /// The same elements with other sizes.
+    /// Gives its elements other sizes.
     pub(super) fn shaped(mut self, sizes: &[usize]) -> Self {
         assert_eq!(self.spec.count(), sizes.iter().product::<usize>());
         self.spec.sizes = sizes.to_vec();
@@ -129,8 +132,8 @@ pub(super) fn node(
     let mut next = output_specs.iter();
     let output_specs: Vec<_> =
         outputs.iter().map(|tensor| tensor.as_ref().and_then(|_| next.next())).collect();
-    operation
-        .check(machine, &input_specs, &output_specs, params)
+    Checked { machine, inputs: &input_specs, outputs: &output_specs, params }
+        .check_by(&*operation)
         .map_err(|refusal| Failure::Refused(refusal.status.0, refusal.reason))?;
     let operands: Vec<Option<Input<'_>>> = inputs
         .iter()
@@ -144,7 +147,9 @@ pub(super) fn node(
             Some(Output { spec, data: tensor.bytes_mut(), aliases: None })
         })
         .collect();
-    operation.run(machine, &operands, &mut results, params).map_err(Failure::Launch)?;
+    operation
+        .run(Running { machine, inputs: &operands, outputs: &mut results, params })
+        .map_err(Failure::Launch)?;
     drop(results);
     Ok(outputs)
 }

@@ -5,8 +5,8 @@ use gaudi_numerics::Mode;
 use safetensors::SafeTensors;
 
 use super::{Failure, GAUDI2, GAUDI3, Tensor, machine, node, one, status, words};
-use crate::node::DataType::{self, Bf16, F32, Fp8_143, Fp8_152, I8};
-use crate::node::Machine;
+use crate::node::machine::Machine;
+use crate::node::spec::DataType::{self, Bf16, F32, Fp8_143, Fp8_152, I8};
 
 /// 1 and other small powers of two and their sums are exact in every type.
 fn codes(values: &[f32]) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! Sums, maxima, softmax and normalization.
 
 use super::{GAUDI2, Tensor, machine, node, one, words};
-use crate::node::DataType::{Bf16, F32};
+use crate::node::spec::DataType::{Bf16, F32};
 
 fn cube() -> Tensor {
     // Rows of two, three of them, twice: element = column + 10 * row + 100 * plane.

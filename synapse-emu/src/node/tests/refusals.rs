@@ -1,8 +1,10 @@
 //! What the compiler does not take, and that nothing else happens to it.
 
 use super::{Failure, GAUDI2, Tensor, machine, node, status, words};
-use crate::node::DataType::{self, Bf16, F32, I8, I32, I64};
-use crate::node::{Spec, find};
+use crate::node::operation::Checked;
+use crate::node::registry::find;
+use crate::node::spec::DataType::{self, Bf16, F32, I8, I32, I64};
+use crate::node::spec::Spec;
 
 #[test]
 fn unknown_guids() {
@@ -43,11 +45,8 @@ fn check(guid: &str, inputs: &[&Spec], outputs: &[&Spec], params: &[u8]) -> Opti
     let machine = machine(GAUDI2);
     let inputs: Vec<_> = inputs.iter().copied().map(Some).collect();
     let outputs: Vec<_> = outputs.iter().copied().map(Some).collect();
-    find(guid, &machine)
-        .unwrap()
-        .check(&machine, &inputs, &outputs, params)
-        .err()
-        .map(|refusal| refusal.status.0)
+    let node = Checked { machine: &machine, inputs: &inputs, outputs: &outputs, params };
+    node.check_by(&*find(guid, &machine).unwrap()).err().map(|refusal| refusal.status.0)
 }
 
 #[test]

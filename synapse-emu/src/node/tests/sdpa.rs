@@ -7,7 +7,7 @@ use gaudi_numerics::Generation;
 use half::bf16;
 
 use super::{Failure, GAUDI2, Tensor, machine, node, words};
-use crate::node::DataType::{self, Bf16, F32, Fp8_143};
+use crate::node::spec::DataType::{self, Bf16, F32, Fp8_143};
 
 const TOKENS: usize = 5;
 const KV_HEADS: usize = 2;
@@ -52,10 +52,8 @@ fn run(
     node(&machine(generation), guid, inputs, outputs, params)
 }
 
-#[test]
-fn causal_attention_is_the_devices_prefill() {
-    let q = numbers(1, TOKENS * HEADS * DIM);
-    let (k, v) = (numbers(2, TOKENS * KV_HEADS * DIM), numbers(3, TOKENS * KV_HEADS * VALUE_DIM));
+/// What the emulated device gives.
+fn prefilled(generation: Generation, [q, k, v]: [&[bf16]; 3], fp8: Option<Fp8Prefill<'_>>) -> Vec<bf16> {
     let modifiers = Modifiers {
         softmax_scale: SCALE,
         logits_soft_cap: None,
@@ -63,6 +61,26 @@ fn causal_attention_is_the_devices_prefill() {
         sliding_window: None,
         sinks: None,
     };
+    let kernel = PrefillKernel {
+        q,
+        k,
+        v,
+        num_heads: HEADS,
+        num_kv_heads: KV_HEADS,
+        dim: DIM,
+        value_dim: VALUE_DIM,
+        fp8,
+        modifiers,
+    };
+    let mut expected = vec![0.0; TOKENS * HEADS * VALUE_DIM];
+    Emulated::new(generation, Mode::Exact).prefill(&kernel, &mut expected).unwrap();
+    expected.iter().map(|value| bf16::from_f32(*value)).collect()
+}
+
+#[test]
+fn causal_attention_is_the_devices_prefill() {
+    let q = numbers(1, TOKENS * HEADS * DIM);
+    let (k, v) = (numbers(2, TOKENS * KV_HEADS * DIM), numbers(3, TOKENS * KV_HEADS * VALUE_DIM));
     let query_scale = QueryScale::Static(ScaleFactors::new(20.0, 0.05));
     let scales = [ScaleFactors::new(30.0, 1.0 / 30.0), ScaleFactors::new(25.0, 0.04)];
     let prob = ScaleFactors { quant: 200.0, dequant: 0.005 };
@@ -70,21 +88,7 @@ fn causal_attention_is_the_devices_prefill() {
     for generation in Generation::ALL {
         let machine = machine(generation);
         for fp8 in [None, Some(fp8)] {
-            let kernel = PrefillKernel {
-                q: &q,
-                k: &k,
-                v: &v,
-                num_heads: HEADS,
-                num_kv_heads: KV_HEADS,
-                dim: DIM,
-                value_dim: VALUE_DIM,
-                fp8,
-                modifiers,
-            };
-            let mut expected = vec![0.0; TOKENS * HEADS * VALUE_DIM];
-            Emulated::new(generation, Mode::Exact).prefill(&kernel, &mut expected).unwrap();
-            let expected: Vec<bf16> = expected.iter().map(|value| bf16::from_f32(*value)).collect();
-
+            let expected = prefilled(generation, [&q, &k, &v], fp8);
             let tensor = |values: &[bf16], heads: usize, dim: usize, quant: f32| {
                 let values = Tensor::new(Bf16, &[dim, TOKENS, heads], &by_head(values, heads, dim));
                 if fp8.is_none() {

@@ -1,13 +1,16 @@
+//! Pieces of work that streams do.
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use habana_sys::synStatus;
 
-use super::host::HostRegion;
-use super::{Locked, Recording, Region};
-use crate::Outcome;
 use crate::fault::Lateness;
-use crate::recipe::Launch;
+use crate::memory::host::HostRegion;
+use crate::memory::region::{Locked, Region};
+use crate::outcome::Outcome;
+use crate::recipe::run::Launch;
+use crate::recording::Recording;
 
 /// What memory is filled with.
 #[derive(Debug, Clone, Copy)]
@@ -63,8 +66,32 @@ impl Work {
         }
     }
 
-    /// Does it. `error` is the stream's first error so far.
-    pub(super) fn run(&self, error: Option<synStatus>) -> Outcome {
+    /// How many bytes it copies or fills.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Self::Upload { target, .. } | Self::Move { target, .. } | Self::Fill { target, .. } => {
+                target.bytes() as u64
+            }
+            Self::Download { source, .. } => source.bytes() as u64,
+            Self::Launch(_) | Self::Record(_) | Self::Wait(_) => 0,
+        }
+    }
+
+    /// A word for the log.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Upload { .. } => "copy from the host",
+            Self::Download { .. } => "copy to the host",
+            Self::Move { .. } => "copy on the device",
+            Self::Fill { .. } => "fill",
+            Self::Launch(_) => "launch",
+            Self::Record(_) => "event recorded",
+            Self::Wait(_) => "event awaited",
+        }
+    }
+
+    /// Does it at a virtual time. `error` is the stream's first error so far.
+    pub(super) fn run(&self, now: u64, error: Option<synStatus>) -> Outcome {
         match self {
             Self::Upload { source, target } => write(target, |bytes| source.read(bytes)),
             Self::Download { source, target } => {
@@ -75,17 +102,16 @@ impl Work {
             }
             Self::Move { source, target } => copy(source, target),
             Self::Fill { target, pattern } => write(target, |bytes| pattern.fill(bytes)),
-            Self::Launch(launch) => launch.run(),
+            Self::Launch(launch) => launch.run(now),
             Self::Record(recording) => {
-                recording.pass(error);
+                recording.pass(now, error);
                 Ok(())
             }
-            // What went wrong there is reported there.
-            Self::Wait(recording) => recording.wait().or(Ok(())),
+            // Its turn comes once the recording is passed. What went wrong there is reported there.
+            Self::Wait(_) => Ok(()),
         }
     }
 }
-
 fn write(target: &Region, fill: impl Fn(&mut [u8])) -> Outcome {
     let mut locked = Locked::new([target]);
     let (_, writes) = locked.views(&[], &[target]).ok_or(synStatus::synFail)?;

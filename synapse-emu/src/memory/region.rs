@@ -3,10 +3,33 @@
 #![allow(unsafe_code, reason = "slices of memory that is reached by address")]
 
 use std::ops::Range;
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::memory::Allocation;
-use crate::state::lock;
+use super::buffer::Buffer;
+use crate::lock::lock;
+
+/// A piece of device memory that was asked for.
+pub(crate) struct Allocation {
+    address: u64,
+    bytes: u64,
+    buffer: Buffer,
+    /// Held by whoever reads or writes the buffer.
+    access: Mutex<()>,
+}
+
+impl Allocation {
+    pub(super) fn new(address: u64, bytes: u64, buffer: Buffer) -> Self {
+        Self { address, bytes, buffer, access: Mutex::new(()) }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn range(&self) -> Range<u64> {
+        self.address..self.address + self.bytes
+    }
+}
 
 /// Some bytes of an allocation, which it keeps alive.
 #[derive(Clone)]

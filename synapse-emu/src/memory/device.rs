@@ -1,42 +1,28 @@
+//! Device memory by address.
+
 use std::collections::BTreeMap;
-use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use habana_sys::synStatus;
 
 use super::buffer::Buffer;
-use super::region::Region;
-use crate::Outcome;
+use super::region::{Allocation, Region};
 use crate::log;
+use crate::outcome::Outcome;
 
 /// Where a card's memory starts in its own address space.
 pub(crate) const DRAM_BASE: u64 = 0x1001_0000_0000_0000;
 
-/// A piece of device memory that was asked for.
-pub(crate) struct Allocation {
-    pub(super) address: u64,
-    pub(super) bytes: u64,
-    pub(super) buffer: Buffer,
-    /// Held by whoever reads or writes the buffer.
-    pub(super) access: Mutex<()>,
-}
-
-impl Allocation {
-    fn range(&self) -> Range<u64> {
-        self.address..self.address + self.bytes
-    }
-}
-
 /// The device memory of a card: first fit.
-pub(crate) struct Memory {
+pub(crate) struct DeviceMemory {
     total_bytes: u64,
     alignment: u64,
     used_bytes: u64,
     allocations: BTreeMap<u64, Arc<Allocation>>,
 }
 
-impl Memory {
-    pub(super) fn new(total_bytes: u64, alignment: u64) -> Self {
+impl DeviceMemory {
+    pub(crate) fn new(total_bytes: u64, alignment: u64) -> Self {
         Self { total_bytes, alignment, used_bytes: 0, allocations: BTreeMap::new() }
     }
 
@@ -60,8 +46,7 @@ impl Memory {
             .ok()
             .and_then(Buffer::new)
             .ok_or_else(|| log::refusal(synStatus::synOutOfDeviceMemory, "the host has no memory left"))?;
-        let allocation = Allocation { address, bytes, buffer, access: Mutex::new(()) };
-        self.allocations.insert(address, Arc::new(allocation));
+        self.allocations.insert(address, Arc::new(Allocation::new(address, bytes, buffer)));
         self.used_bytes += bytes;
         Ok(address)
     }
@@ -75,7 +60,7 @@ impl Memory {
         };
         let mut free_from = DRAM_BASE;
         for allocation in self.allocations.values() {
-            if let Some(start) = fits(free_from, allocation.address) {
+            if let Some(start) = fits(free_from, allocation.range().start) {
                 return Some(start);
             }
             free_from = allocation.range().end;
@@ -86,7 +71,7 @@ impl Memory {
     /// Gives an allocation back. Work that uses it keeps it until it is done.
     pub(crate) fn free(&mut self, address: u64) -> Outcome {
         let allocation = self.allocations.remove(&address).ok_or(synStatus::synInvalidArgument)?;
-        self.used_bytes -= allocation.bytes;
+        self.used_bytes -= allocation.bytes();
         Ok(())
     }
 
@@ -95,7 +80,7 @@ impl Memory {
         let found = self.allocations.range(..=address).next_back().and_then(|(_, allocation)| {
             let end = address.checked_add(bytes)?;
             (address < allocation.range().end && end <= allocation.range().end)
-                .then(|| Region::new(Arc::clone(allocation), address - allocation.address, bytes))?
+                .then(|| Region::new(Arc::clone(allocation), address - allocation.range().start, bytes))?
         });
         found.ok_or_else(|| {
             let reason = format_args!("{bytes} bytes at {address:#x} are not in one allocation").to_string();

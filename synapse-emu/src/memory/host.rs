@@ -3,14 +3,14 @@
 #![allow(unsafe_code, reason = "host memory is known by its address")]
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Mutex};
 
 use habana_sys::synStatus;
 
 use super::buffer::Buffer;
-use crate::Outcome;
+use crate::lock::lock;
 use crate::log;
-use crate::state::lock;
+use crate::outcome::Outcome;
 
 /// A piece of host memory.
 struct Block {
@@ -20,7 +20,6 @@ struct Block {
     _owned: Option<Buffer>,
     /// Work that still uses it.
     uses: Mutex<usize>,
-    unused: Condvar,
 }
 
 /// Some mapped host bytes, in use until dropped.
@@ -52,7 +51,6 @@ impl HostRegion {
 impl Drop for HostRegion {
     fn drop(&mut self) {
         *lock(&self.block.uses) -= 1;
-        self.block.unused.notify_all();
     }
 }
 
@@ -79,12 +77,12 @@ impl HostMemory {
         if bytes == 0 || address.checked_add(bytes).is_none() || self.blocks.contains_key(&address) {
             return Err(synStatus::synInvalidArgument);
         }
-        let block = Block { address, bytes, _owned: owned, uses: Mutex::new(0), unused: Condvar::new() };
+        let block = Block { address, bytes, _owned: owned, uses: Mutex::new(0) };
         self.blocks.insert(address, Arc::new(block));
         Ok(())
     }
 
-    /// Forgets memory of this library (`owned`) or of the caller. What comes back waits for work that uses it.
+    /// Forgets memory of this library (`owned`) or of the caller. What comes back tells whether work uses it.
     pub(crate) fn remove(&mut self, address: usize, owned: bool) -> Outcome<Removed> {
         match self.blocks.get(&address) {
             Some(block) if block._owned.is_some() == owned => {}
@@ -117,11 +115,8 @@ impl HostMemory {
 pub(crate) struct Removed(Arc<Block>);
 
 impl Removed {
-    /// Waits until no work uses it.
-    pub(crate) fn wait(self) {
-        let mut uses = lock(&self.0.uses);
-        while *uses > 0 {
-            uses = self.0.unused.wait(uses).unwrap_or_else(std::sync::PoisonError::into_inner);
-        }
+    /// Whether work still uses it.
+    pub(crate) fn is_used(&self) -> bool {
+        *lock(&self.0.uses) > 0
     }
 }

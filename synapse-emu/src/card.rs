@@ -1,12 +1,4 @@
-//! Cards: their memory, streams and events.
-
-mod buffer;
-mod event;
-mod host;
-mod memory;
-mod region;
-mod stream;
-mod work;
+//! Cards and what is on them.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,25 +6,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use gaudi_numerics::Generation;
 use habana_sys::synStatus;
 
-pub(crate) use event::{Event, Recording};
-pub(crate) use host::HostMemory;
-pub(crate) use memory::{DRAM_BASE, Memory};
-pub(crate) use region::{Locked, Region};
-pub(crate) use stream::Stream;
-pub(crate) use work::{Pattern, Work};
-
-use crate::Outcome;
-use crate::config::{Config, alignment_bytes};
+use crate::config::Config;
 use crate::fault::Faults;
+use crate::generation::alignment_bytes;
+use crate::memory::device::DeviceMemory;
+use crate::memory::host::HostMemory;
+use crate::outcome::Outcome;
 
-/// Streams are spread over this many affinities.
+/// The number of affinities that streams are spread over.
 pub(crate) const AFFINITIES: u64 = 4;
 
 /// An acquired card.
 pub(crate) struct Card {
     module: usize,
     generation: Generation,
-    pub(crate) memory: Mutex<Memory>,
+    pub(crate) memory: Mutex<DeviceMemory>,
     pub(crate) host: Mutex<HostMemory>,
     lost: AtomicBool,
     next_affinity: AtomicU64,
@@ -40,10 +28,11 @@ pub(crate) struct Card {
 
 impl Card {
     pub(crate) fn new(module: usize, config: &Config) -> Self {
+        let memory = DeviceMemory::new(config.memory_bytes, alignment_bytes(config.generation));
         Self {
             module,
             generation: config.generation,
-            memory: Mutex::new(Memory::new(config.memory_bytes, alignment_bytes(config.generation))),
+            memory: Mutex::new(memory),
             host: Mutex::default(),
             lost: AtomicBool::new(false),
             next_affinity: AtomicU64::new(0),
