@@ -1,8 +1,8 @@
 //! Scales that the hardware folds into an exponent bias.
 
-use super::error::checked_scale;
-use super::{Format, Fp8Error};
-use crate::Generation;
+use super::error::{Fp8Error, checked_scale};
+use super::format::Format;
+use crate::generation::Generation;
 
 /// A dequantization scale that costs nothing on the device: an e4m3 tensor of exponent bias `bias` stands for the same
 /// values as one of bias 7 times `scale`.
@@ -27,30 +27,13 @@ pub struct AlignedScale {
 /// The scale is not finite and positive, in float32 or rounded to bfloat16.
 pub fn align_dequant_scale(generation: Generation, scale: f32) -> Result<AlignedScale, Fp8Error> {
     checked_scale(scale)?;
-    let biases: &[u8] = match generation {
-        Generation::Gaudi2 => &[15, 11, 7, 3],
-        Generation::Gaudi3 => &GAUDI3_BIASES,
-    };
-    let folded = |bias: &u8| f32::from_bits((134 - u32::from(*bias)) << 23);
-    let bias = biases.iter().find(|bias| folded(bias) >= scale);
-    let clamped = bias.is_none();
-    let bias = bias.copied().unwrap_or(match generation {
-        Generation::Gaudi2 => 3,
-        Generation::Gaudi3 => 0,
-    });
-    Ok(AlignedScale { scale: folded(&bias), bias, clamped })
+    let biases = generation.scale_biases();
+    let folded = |bias: u8| f32::from_bits((134 - u32::from(bias)) << 23);
+    // From the smallest scale to the largest.
+    let fitting = biases.iter().rev().copied().find(|bias| folded(*bias) >= scale);
+    let bias = fitting.unwrap_or(biases[0]);
+    Ok(AlignedScale { scale: folded(bias), bias, clamped: fitting.is_none() })
 }
-
-/// Every bias of Gaudi3, from the smallest scale to the largest.
-const GAUDI3_BIASES: [u8; 64] = {
-    let mut biases = [0; 64];
-    let mut i = 0;
-    while i < 64 {
-        biases[i] = 63 - i as u8;
-        i += 1;
-    }
-    biases
-};
 
 impl AlignedScale {
     /// The KV-cache format of `generation` with this bias.

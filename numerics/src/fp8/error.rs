@@ -1,7 +1,7 @@
 //! What can be wrong with a request for a conversion.
 
-use super::{InfNan, Layout};
-use crate::Generation;
+use super::format::{InfNan, Layout};
+use crate::generation::Generation;
 
 /// A conversion that was not carried out; nothing has been written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -1,13 +1,12 @@
 //! AMD's FP8 types, for reading.
 
-use super::Layout;
-use super::format::NAN_BITS;
+use super::format::{Format, InfNan, Layout, NAN_BITS};
 
 /// An FP8 type without infinities and without negative zero, whose only NaN is `0x80` (`float8_e4m3fnuz`,
 /// `float8_e5m2fnuz`).
 ///
 /// A safetensors dtype of this name means these codes. The flavor `float8_e4m3fnuz` in a quantization config does not:
-/// it is a label for the range 240 of codes that decode as [`Format::E4M3FN`](super::Format::E4M3FN).
+/// it is a label for the range 240 of codes that decode as [`Format::E4M3FN`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fnuz {
     /// Exponent bias 8, up to 240.
@@ -27,7 +26,7 @@ impl Fnuz {
             Self::E4M3 => (Layout::E4M3, 8),
             Self::E5M2 => (Layout::E5M2, 16),
         };
-        super::Format { layout, bias, inf_nan: super::InfNan::None }.decode_bits(code)
+        Format { layout, bias, inf_nan: InfNan::None }.decode_bits(code)
     }
 
     /// [`decode_bits`](Self::decode_bits) of every code, in order.

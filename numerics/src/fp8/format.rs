@@ -1,8 +1,5 @@
 //! What an FP8 code means: layout, exponent bias and Inf/NaN mode.
 
-use super::Fp8Error;
-use crate::Generation;
-
 /// How the eight bits are split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layout {
@@ -54,46 +51,6 @@ impl Format {
 
     /// The default e5m2 format of both generations: bias 15, [`InfNan::Full`], up to 57344.
     pub const E5M2: Self = Self { layout: Layout::E5M2, bias: 15, inf_nan: InfNan::Full };
-
-    /// A format that `generation` takes.
-    ///
-    /// Gaudi2 has Inf/NaN mode [`InfNan::Full`] only, e4m3 with bias 3, 7, 11 or 15 and e5m2 with bias 1 to 30.
-    /// Gaudi3 has six bits for the bias, so 0 to 63, and every mode.
-    ///
-    /// # Errors
-    /// The device has no such bias or mode.
-    pub const fn on(
-        generation: Generation,
-        layout: Layout,
-        bias: u8,
-        inf_nan: InfNan,
-    ) -> Result<Self, Fp8Error> {
-        let (fits, allowed) = match (generation, layout) {
-            (Generation::Gaudi2, Layout::E4M3) => (matches!(bias, 3 | 7 | 11 | 15), "3, 7, 11 and 15"),
-            (Generation::Gaudi2, Layout::E5M2) => (matches!(bias, 1..=30), "1 to 30"),
-            (Generation::Gaudi3, _) => (bias <= 63, "0 to 63"),
-        };
-        if !fits {
-            return Err(Fp8Error::Bias { generation, layout, bias, allowed });
-        }
-        match (generation, inf_nan) {
-            (Generation::Gaudi2, InfNan::None | InfNan::Minimal) => {
-                Err(Fp8Error::Mode { generation, mode: inf_nan })
-            }
-            _ => Ok(Self { layout, bias, inf_nan }),
-        }
-    }
-
-    /// The e4m3 format of a KV cache on `generation`: bias 7 in the mode its casts have after reset, [`InfNan::Full`]
-    /// (240) on Gaudi2 and [`InfNan::Minimal`] (448) on Gaudi3.
-    #[must_use]
-    pub const fn kv_cache(generation: Generation) -> Self {
-        let inf_nan = match generation {
-            Generation::Gaudi2 => InfNan::Full,
-            Generation::Gaudi3 => InfNan::Minimal,
-        };
-        Self { layout: Layout::E4M3, bias: 7, inf_nan }
-    }
 
     /// The code of the largest finite value.
     #[must_use]

@@ -11,27 +11,37 @@
 
 mod align;
 mod amax;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod arch;
+mod bf16;
 mod dequant;
+mod dequantizer;
 mod encode;
+mod encoder;
 mod error;
 mod fnuz;
 mod format;
-mod isa;
+mod generations;
+mod kernels;
+mod lines;
+mod ops;
 mod quant;
+mod quantizer;
 mod rerange;
 mod round;
 mod scan;
 
 pub use align::{AlignedScale, align_dequant_scale};
 pub use amax::{amax_bf16, amax_f32};
-pub use dequant::Dequantizer;
-pub use encode::{Encoder, Rounding};
+pub use bf16::bf16_from_f32;
+pub use dequantizer::Dequantizer;
+pub use encoder::{Encoder, Rounding};
 pub use error::Fp8Error;
 pub use fnuz::Fnuz;
 pub use format::{Format, InfNan, Layout};
-pub use isa::{Isa, IsaError};
-pub use quant::Quantizer;
+pub use quantizer::Quantizer;
 pub use rerange::{Rerange, RerangeCounts};
-pub use round::{bf16_from_f32, bf16_from_f32_slice, bf16_from_f32_slice_with};
+pub use round::{bf16_from_f32_slice, bf16_from_f32_slice_with};
 pub use scan::{CodeScan, scan_codes, scan_codes_with};
+
+pub use crate::simd::{Isa, IsaError};

@@ -1,9 +1,12 @@
 //! Rewriting codes for another range, in place.
 
-use super::arch::{self, CodeClass, Recode};
-use super::error::checked_scale;
-use super::{Encoder, Format, Fp8Error, InfNan, Isa, Rounding};
-use crate::Generation;
+use super::encoder::{Encoder, Rounding};
+use super::error::{Fp8Error, checked_scale};
+use super::format::{Format, InfNan};
+use super::kernels;
+use super::kernels::recode::{CodeClass, Recode, ReplaceCodes};
+use crate::generation::Generation;
+use crate::simd::Isa;
 
 /// What became of the codes of an array. Every code is counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -100,7 +103,8 @@ impl Rerange {
 
     /// [`apply`](Self::apply) on a given instruction set; one that this machine lacks means portable code.
     pub fn apply_with(&self, isa: Isa, codes: &mut [u8]) -> RerangeCounts {
-        let [exact, rounded, flushed, saturated, nan] = arch::recode(isa, &self.recode, codes);
+        let [exact, rounded, flushed, saturated, nan] =
+            kernels::run(isa, true, ReplaceCodes { recode: &self.recode, codes });
         RerangeCounts { exact, rounded, flushed, saturated, nan }
     }
 }

@@ -1,6 +1,8 @@
 //! Finding the codes that a 240-range device cannot read.
 
-use super::{Isa, arch};
+use super::kernels;
+use super::kernels::scan::Scan;
+use crate::simd::Isa;
 
 /// What a scan of e4m3 codes found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,5 +24,6 @@ pub fn scan_codes(codes: &[u8]) -> CodeScan {
 /// [`scan_codes`] on a given instruction set; one that this machine lacks means portable code.
 #[must_use]
 pub fn scan_codes_with(isa: Isa, codes: &[u8]) -> CodeScan {
-    arch::scan(isa, codes)
+    let [above_gaudi2_max, nan] = kernels::run(isa, true, Scan { codes });
+    CodeScan { above_gaudi2_max, nan }
 }

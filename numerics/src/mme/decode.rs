@@ -1,7 +1,8 @@
 //! Codes to what the kernels work on: float32 values and one byte of exponent.
 
-use super::reference::{HALF_MIN_EXPONENT, Rules};
-use crate::fp8::{Format, InfNan, Layout};
+use super::reference::HALF_MIN_EXPONENT;
+use super::rules::Rules;
+use crate::fp8::Format;
 
 /// Biased exponents of A are stored less this, those of B less 128: their saturating sum is then the exponent of the
 /// product, `ex + ey - 127`, less 128.
@@ -14,6 +15,19 @@ pub(super) const LEAST_TOP: i32 = 25;
 /// The largest biased exponents that the kernels take: 2^24 and 2^25. Larger values go the scalar way.
 const A_LIMIT: i32 = 151;
 const B_LIMIT: i32 = 152;
+
+/// Gaudi2's bfloat16 sums keep 46 fractional bits, 22 more than the scale that is shared by all rules.
+pub(super) const EXTRA: f64 = (1u32 << 22) as f64;
+
+/// A byte four times.
+pub(super) const fn bytes(byte: i8) -> u32 {
+    byte as u8 as u32 * 0x0101_0101
+}
+
+/// A value as Gaudi2's bfloat16 rules multiply it.
+pub(super) const fn wide(value: f32) -> f64 {
+    value as f64 * EXTRA
+}
 
 /// Which operand is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,16 +54,6 @@ pub(super) struct Decoder {
     side: Side,
 }
 
-/// The largest code that is finite, sign aside.
-const fn max_finite(format: Format) -> u8 {
-    match (format.inf_nan, format.layout) {
-        (InfNan::Full, Layout::E4M3) => 0x77,
-        (InfNan::Full, Layout::E5M2) => 0x7B,
-        (InfNan::Minimal, _) => 0x7E,
-        (InfNan::None, _) => 0x7F,
-    }
-}
-
 impl Decoder {
     pub(super) fn new(rules: Rules, format: Option<Format>, side: Side) -> Self {
         let mut decoder = Self {
@@ -71,7 +75,7 @@ impl Decoder {
                 decoder.exps[code] = decoder.exponent(bits) as u8;
                 [_, _, decoder.low[code], decoder.high[code]] = bits.to_le_bytes();
             }
-            decoder.max_finite = max_finite(format);
+            decoder.max_finite = format.max_code();
         }
         decoder
     }
@@ -91,7 +95,7 @@ impl Decoder {
         (self.values[code as usize], self.exps[code as usize & 0x7F], code & 0x7F > self.max_finite)
     }
 
-    /// The same of one bfloat16 bit pattern.
+    /// Value, exponent byte, and whether the scalar path is needed, of one bfloat16 bit pattern.
     #[inline]
     pub(super) fn bf16(&self, code: u16) -> (f32, u8, bool) {
         let mut bits = u32::from(code) << 16;
@@ -120,13 +124,13 @@ impl Decoder {
         self.rules == Rules::Gaudi2Bf16
     }
 
-    /// What `Simd::spread_fp8` does, for any number of lanes.
+    /// What `ProductOps::spread_fp8` does, for any number of lanes.
     #[inline(always)]
     pub(super) fn spread_fp8(&self, lanes: usize, codes: &[u8], values: &mut [f32], exps: &mut [u8]) -> u64 {
         spread(lanes, codes, values, exps, |code| self.fp8(code))
     }
 
-    /// What `Simd::spread_bf16` does, for any number of lanes.
+    /// What `ProductOps::spread_bf16` does, for any number of lanes.
     #[inline(always)]
     pub(super) fn spread_bf16(
         &self,
@@ -169,4 +173,10 @@ fn spread<T: Copy>(
         }
     }
     odd
+}
+
+/// The decoders of both operands.
+pub(super) fn decoders(rules: Rules, formats: Option<(Format, Format)>) -> [Decoder; 2] {
+    let (a, b) = formats.unzip();
+    [Decoder::new(rules, a, Side::A), Decoder::new(rules, b, Side::B)]
 }

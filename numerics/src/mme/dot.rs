@@ -1,8 +1,10 @@
 //! One dot product, by the scalar reference.
 
-use super::reference::Rules;
-use super::{Elements, Matrix, MmeError, Right, rules};
-use crate::Generation;
+use super::error::MmeError;
+use super::matrix::{Elements, Matrix, Right};
+use super::rules::Rules;
+use super::widen::{widen, widen_rows};
+use crate::generation::Generation;
 
 /// The float32 accumulator that the device has after the dot product of `a` and `b`, by the scalar reference: slow and
 /// plain, the measure of every kernel. The accumulator starts at +0; NaN is always `0x7FFF_FFFF`.
@@ -23,7 +25,7 @@ pub fn dot(generation: Generation, a: Elements<'_>, b: Elements<'_>) -> Result<f
     if a.len() != b.len() {
         return Err(MmeError::CommonDimension { a: a.len(), b: b.len() });
     }
-    let rules = rules(generation, a.format(), b.format())?;
+    let rules = Rules::of(generation, a.format(), b.format())?;
     Ok(f32::from_bits(rules.dot(&widen(a), &widen(b))))
 }
 
@@ -37,26 +39,15 @@ pub fn reference(generation: Generation, a: &Matrix<'_>, b: &Right<'_>) -> Resul
         return Err(MmeError::CommonDimension { a: a.cols(), b: k });
     }
     let rules = match b.blocks().first() {
-        Some(first) => rules(generation, a.format(), first.format())?,
+        Some(first) => Rules::of(generation, a.format(), first.format())?,
         None => Rules::new(generation, a.format().is_some()),
     };
-    let rows = a.widened();
-    let stored: Vec<_> = b.blocks().iter().flat_map(Matrix::widened).collect();
+    let rows = widen_rows(a);
+    let stored: Vec<_> = b.blocks().iter().flat_map(widen_rows).collect();
     let columns = match b {
         Right::NByK(_) => stored,
         Right::KByN(_) => (0..n).map(|n| stored.iter().map(|row| row[n]).collect()).collect(),
     };
     let dots = rows.iter().flat_map(|row| columns.iter().map(move |column| rules.dot(row, column)));
     Ok(dots.map(f32::from_bits).collect())
-}
-
-/// The float32 bit patterns of the elements.
-pub(super) fn widen(elements: Elements<'_>) -> Vec<u32> {
-    match elements {
-        Elements::Fp8(codes, format) => {
-            let table = format.decode_table();
-            codes.iter().map(|code| table[*code as usize]).collect()
-        }
-        Elements::Bf16(values) => values.iter().map(|value| u32::from(value.to_bits()) << 16).collect(),
-    }
 }

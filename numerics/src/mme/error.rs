@@ -1,7 +1,8 @@
 //! What can be wrong with the operands of a product.
 
-use crate::Generation;
-use crate::fp8::{Format, Fp8Error, Isa};
+use crate::fp8::{Format, Fp8Error};
+use crate::generation::Generation;
+use crate::simd::Isa;
 
 /// The operands of a product do not fit each other, their memory, or the device.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

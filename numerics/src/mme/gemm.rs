@@ -1,18 +1,18 @@
-//! The matrix products: checks, packing, cutting into tasks, choice of kernel.
+//! The matrix products: checks, packing, cutting into tasks, and running them.
 
 use rayon::prelude::*;
 
-use super::arch::portable::Portable;
-#[cfg(target_arch = "x86_64")]
-use super::arch::{avx2::Avx2, avx512::Avx512};
-use super::decode::Decoder;
-use super::kernel::{self, Kernel, Sum};
-use super::memory::{self, BatchMemory, TaskMemory, emptied};
-use super::pack::{PackedA, Rows, Source, decoders};
-use super::reference::Rules;
-use super::{Matrix, MatrixMut, MmeError, Right, rules};
-use crate::Generation;
-use crate::fp8::Isa;
+use super::batch_memory::BatchMemory;
+use super::emptied::emptied;
+use super::error::MmeError;
+use super::matrix::{Matrix, MatrixMut, Right};
+use super::prepared::Prepared;
+use super::rules::Rules;
+use super::task::{Compute, Task};
+use super::task_memory;
+use super::width::PanelWidth;
+use crate::generation::Generation;
+use crate::simd::{Isa, Level};
 
 /// Rows of A that go with one packing of B.
 const TASK_ROWS: usize = 128;
@@ -34,103 +34,23 @@ pub struct Product<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Gemm {
     generation: Generation,
-    backend: Backend,
-}
-
-/// The kernels of an instruction set that this machine has.
-#[derive(Debug, Clone, Copy)]
-enum Backend {
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Avx2(Avx2),
-    #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512),
-}
-
-impl Backend {
-    fn new(isa: Isa) -> Option<Self> {
-        match isa {
-            Isa::Scalar => Some(Self::Portable),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => Avx2::new().map(Self::Avx2),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => Avx512::new().map(Self::Avx512),
-            // The portable kernel is what NEON runs.
-            _ => isa.is_available().then_some(Self::Portable),
-        }
-    }
-
-    /// Columns of a panel.
-    fn width(self) -> usize {
-        use super::simd::Simd;
-        4 * match self {
-            Self::Portable => Portable::LANES,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(_) => Avx2::LANES,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(_) => Avx512::LANES,
-        }
-    }
-
-    fn run(self, kernel: &mut Kernel<'_, '_>, memory: &mut TaskMemory) {
-        match self {
-            Self::Portable => kernel::run(Portable, kernel, memory),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(simd) => simd.run(kernel, memory),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(simd) => simd.run(kernel, memory),
-        }
-    }
-}
-
-/// What is prepared once for a product.
-pub(super) struct Prepared<'a> {
-    sum: Sum,
-    /// Rows and columns of the destination.
-    shape: [usize; 2],
-    a: PackedA,
-    b: Source<'a>,
-}
-
-impl Prepared<'_> {
-    /// Of no product.
-    fn empty() -> Self {
-        let [_, decoder] = decoders(Rules::Gaudi3, None);
-        Self {
-            sum: Sum::Float,
-            shape: [0; 2],
-            a: PackedA::default(),
-            b: Source { rows: Rows::default(), by_column: false, depth: 0, decoder },
-        }
-    }
-
-    /// Its memory, for another product.
-    fn emptied(self) -> Prepared<'static> {
-        let Self { sum, shape, a, b } = self;
-        Prepared { sum, shape, a, b: Source { rows: b.rows.emptied(), ..b } }
-    }
-
-    /// Bytes of the packed operand.
-    pub(super) fn bytes(&self) -> usize {
-        self.a.bytes()
-    }
+    level: Level,
 }
 
 impl Gemm {
     /// The engine of `generation` on the process's instruction set, [`Isa::active`].
     #[must_use]
     pub fn new(generation: Generation) -> Self {
-        let backend = Backend::new(Isa::active()).unwrap_or(Backend::Portable);
-        Self { generation, backend }
+        Self { generation, level: Level::active() }
     }
 
-    /// The same on a given instruction set.
+    /// The engine of `generation` on a given instruction set.
     ///
     /// # Errors
     /// This machine lacks it.
     pub fn with_isa(generation: Generation, isa: Isa) -> Result<Self, MmeError> {
-        let backend = Backend::new(isa).ok_or(MmeError::Isa(isa))?;
-        Ok(Self { generation, backend })
+        let level = Level::new(isa).ok_or(MmeError::Isa(isa))?;
+        Ok(Self { generation, level })
     }
 
     /// The device whose rules it follows.
@@ -192,59 +112,38 @@ impl Gemm {
             prepared.resize_with(products.len(), Prepared::empty);
         }
         let of_products = &mut prepared[..products.len()];
-        of_products
-            .par_iter_mut()
-            .zip(&*products)
-            .try_for_each(|(prepared, product)| self.prepare(&product.a, &product.b, exact, prepared))?;
+        of_products.par_iter_mut().zip(&*products).try_for_each(|(prepared, product)| {
+            prepared.set(self.generation, &product.a, &product.b, exact)
+        })?;
+        let width = self.level.run(PanelWidth);
         let panels: usize = of_products
             .iter()
             .map(|prepared| {
                 let [rows, cols] = prepared.shape;
-                rows.div_ceil(TASK_ROWS) * cols.div_ceil(self.backend.width())
+                rows.div_ceil(TASK_ROWS) * cols.div_ceil(width)
             })
             .sum();
         // Four tasks a thread keep all of them busy to the end; more panels a task spare setting up.
         let per_task = (panels / (4 * rayon::current_num_threads())).clamp(1, TASK_PANELS);
-        let task_columns = per_task * self.backend.width();
+        let task_columns = per_task * width;
         let mut parts: Vec<&mut [f32]> = emptied(memory.parts);
         for product in products {
             push_parts(&mut product.out, task_columns, &mut parts);
         }
-        let mut tasks: Vec<Kernel<'_, '_>> = emptied(memory.tasks);
+        let mut tasks: Vec<Task<'_, '_>> = emptied(memory.tasks);
         let mut rest = &mut parts[..];
         for prepared in &*of_products {
             push_tasks(prepared, task_columns, &mut rest, &mut tasks);
         }
-        tasks.par_iter_mut().for_each(|kernel| memory::with_task(|memory| self.backend.run(kernel, memory)));
+        tasks
+            .par_iter_mut()
+            .for_each(|task| task_memory::with_task(|memory| self.level.run(Compute { task, memory })));
         BatchMemory {
             tasks: emptied(tasks),
             parts: emptied(parts),
             prepared: prepared.into_iter().map(Prepared::emptied).collect(),
         }
         .keep();
-        Ok(())
-    }
-
-    fn prepare<'a>(
-        &self,
-        a: &Matrix<'a>,
-        b: &Right<'a>,
-        exact: bool,
-        prepared: &mut Prepared<'a>,
-    ) -> Result<(), MmeError> {
-        let first = b.blocks().first().map_or(a.format(), Matrix::format);
-        let rules = if exact { rules(self.generation, a.format(), first)? } else { Rules::Gaudi3 };
-        let [decoder_a, decoder_b] = decoders(rules, a.format().zip(first));
-        prepared.sum = if exact {
-            Sum::Exact { rules, checked: !Decoder::products_are_normal(&decoder_a, &decoder_b) }
-        } else {
-            Sum::Float
-        };
-        prepared.shape = [a.rows(), b.shape()?.1];
-        prepared.a.set(rules, &decoder_a, a);
-        prepared.b.rows.set(b.blocks());
-        (prepared.b.by_column, prepared.b.depth) = (matches!(b, Right::NByK(_)), a.cols());
-        prepared.b.decoder = decoder_b;
         Ok(())
     }
 }
@@ -264,7 +163,7 @@ fn check(generation: Generation, product: &Product<'_>) -> Result<(), MmeError> 
         });
     }
     let first = product.b.blocks().first().map_or(product.a.format(), Matrix::format);
-    rules(generation, product.a.format(), first).map(|_| ())
+    Rules::of(generation, product.a.format(), first).map(|_| ())
 }
 
 /// Cuts the destination into the rows of tasks: for each task one after the other, first those of the first rows.
@@ -287,14 +186,14 @@ fn push_tasks<'k, 'o>(
     prepared: &'k Prepared<'_>,
     task_columns: usize,
     parts: &mut &'k mut [&'o mut [f32]],
-    tasks: &mut Vec<Kernel<'k, 'o>>,
+    tasks: &mut Vec<Task<'k, 'o>>,
 ) {
     let [rows, cols] = prepared.shape;
     for first_row in (0..rows).step_by(TASK_ROWS) {
         for first_column in (0..cols).step_by(task_columns) {
             let (out, rest) = std::mem::take(parts).split_at_mut(TASK_ROWS.min(rows - first_row));
             *parts = rest;
-            tasks.push(Kernel {
+            tasks.push(Task {
                 sum: prepared.sum,
                 a: &prepared.a,
                 first_row,

@@ -2,8 +2,7 @@
 
 use half::bf16;
 
-use super::MmeError;
-use super::dot::widen;
+use super::error::MmeError;
 use crate::fp8::Format;
 
 /// The elements of an operand.
@@ -73,7 +72,7 @@ impl<'a> Matrix<'a> {
         Self::strided(elements, rows, cols, cols)
     }
 
-    /// The same with `stride` elements from the start of a row to the start of the next. The last row needs no more
+    /// `rows` x `cols` elements with `stride` of them from the start of a row to the start of the next. The last row needs no more
     /// than `cols` of them.
     ///
     /// # Errors
@@ -114,18 +113,6 @@ impl<'a> Matrix<'a> {
     /// Elements from the start of a row to the start of the next.
     pub(super) const fn stride(&self) -> usize {
         self.stride
-    }
-
-    /// The float32 bit patterns of each row.
-    pub(super) fn widened(&self) -> Vec<Vec<u32>> {
-        let rows = (0..self.rows).map(|row| row * self.stride..row * self.stride + self.cols);
-        rows.map(|range| {
-            widen(match self.elements {
-                Elements::Fp8(codes, format) => Elements::Fp8(&codes[range], format),
-                Elements::Bf16(values) => Elements::Bf16(&values[range]),
-            })
-        })
-        .collect()
     }
 
     /// Appends the rows to one of two lists.
@@ -202,7 +189,7 @@ impl<'a> MatrixMut<'a> {
         Self::strided(data, rows, cols, cols)
     }
 
-    /// The same with `stride` floats from the start of a row to the start of the next. What lies between the rows is
+    /// `rows` x `cols` floats with `stride` of them from the start of a row to the start of the next. What lies between the rows is
     /// left alone.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use half::bf16;
 
-use super::MmeError;
+use super::error::MmeError;
 use crate::fp8::{Encoder, Fp8Error, bf16_from_f32_slice};
 
 /// The multiplier of row or column `number`: the only one, or its own.

@@ -5,7 +5,7 @@
 //! Significands are 24-bit integers with the implicit one, exponents are float32's biased ones, so a product has a
 //! significand of 48 bits with 46 of them fractional, and the exponent `ex + ey - 127`.
 
-use crate::Generation;
+use super::rules::Rules;
 
 const NAN: u32 = 0x7FFF_FFFF;
 const INFINITY: u32 = 0x7F80_0000;
@@ -15,34 +15,7 @@ pub(super) const HALF_MIN_EXPONENT: i32 = 113;
 /// The exponent of a product that is zero: below any other.
 const ZERO_EXPONENT: i32 = -127;
 
-/// Which of the device's accumulation rules a product follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rules {
-    /// Groups of 8. C is a ninth term; everything is truncated.
-    Gaudi3,
-    /// Groups of 16 whose sum, 24 fractional bits below the largest product, is added to C with one rounding.
-    Gaudi2Fp8,
-    /// The same in groups of 8 with 46 fractional bits.
-    Gaudi2Bf16,
-}
-
 impl Rules {
-    pub(super) const fn new(generation: Generation, fp8: bool) -> Self {
-        match (generation, fp8) {
-            (Generation::Gaudi3, _) => Self::Gaudi3,
-            (Generation::Gaudi2, true) => Self::Gaudi2Fp8,
-            (Generation::Gaudi2, false) => Self::Gaudi2Bf16,
-        }
-    }
-
-    /// Products per step.
-    pub(super) const fn group(self) -> usize {
-        match self {
-            Self::Gaudi3 | Self::Gaudi2Bf16 => 8,
-            Self::Gaudi2Fp8 => 16,
-        }
-    }
-
     /// The accumulator after one group: float32 bit patterns in and out.
     pub(super) fn step(self, a: &[u32], b: &[u32], c: u32) -> u32 {
         match self {

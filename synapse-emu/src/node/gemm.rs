@@ -115,10 +115,8 @@ pub(super) fn check_operands(machine: &Machine, a: &Spec, b: &Spec) -> Result<()
             DataType::F32 | DataType::Bf16 => {}
             _ => {
                 let format = spec.format(machine)?;
-                let is_read = machine.generation == Generation::Gaudi3
-                    || spec.dtype == DataType::Fp8_143
-                    || format.bias == 15;
-                require(is_read, || format!("e5m2 operands of bias {}", format.bias))?;
+                let is_read = format.is_operand_of(machine.generation);
+                require(is_read, || format!("{:?} operands of bias {}", spec.dtype, format.bias))?;
             }
         }
     }

@@ -3,45 +3,10 @@
 
 use std::arch::x86_64::*;
 
-use crate::fp8::Isa;
-use crate::mme::kernel::{self, Kernel};
-use crate::mme::memory::TaskMemory;
-use crate::mme::simd::Simd;
+use crate::mme::ops::ProductOps;
+use crate::simd::{Avx2, register_ops};
 
-/// Proof that this machine has AVX2 and FMA: [`Avx2::new`] is the only way to get one.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::mme) struct Avx2(());
-
-/// Methods that are intrinsics on registers.
-macro_rules! register_ops {
-    ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $value:expr;)*) => {
-        $(#[inline(always)]
-        fn $name(self, $($arg: $ty),*) -> $out {
-            // SAFETY: these AVX, AVX2 and FMA instructions touch registers only, and `self` exists only where
-            // `Isa::Avx2.is_available()` found AVX2 and FMA.
-            unsafe { $value }
-        })*
-    };
-}
-
-impl Avx2 {
-    pub(in crate::mme) fn new() -> Option<Self> {
-        Isa::Avx2.is_available().then_some(Self(()))
-    }
-
-    /// Runs a kernel compiled with the instructions enabled.
-    pub(in crate::mme) fn run(self, kernel: &mut Kernel<'_, '_>, memory: &mut TaskMemory) {
-        // SAFETY: `run_enabled` needs AVX2 and FMA, both part of `Isa::Avx2`, which `self` proves.
-        unsafe { run_enabled(self, kernel, memory) }
-    }
-}
-
-#[target_feature(enable = "avx2,fma")]
-fn run_enabled(simd: Avx2, kernel: &mut Kernel<'_, '_>, memory: &mut TaskMemory) {
-    kernel::run(simd, kernel, memory);
-}
-
-impl Simd for Avx2 {
+impl ProductOps for Avx2 {
     const LANES: usize = 8;
     const ROWS: usize = 1;
     type F = __m256;

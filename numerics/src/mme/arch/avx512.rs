@@ -3,46 +3,11 @@
 
 use std::arch::x86_64::*;
 
-use crate::fp8::Isa;
 use crate::mme::decode::Decoder;
-use crate::mme::kernel::{self, Kernel};
-use crate::mme::memory::TaskMemory;
-use crate::mme::simd::{Simd, transpose};
+use crate::mme::ops::{ProductOps, transpose};
+use crate::simd::{Avx512, register_ops};
 
-/// Proof that this machine has the instructions: [`Avx512::new`] is the only way to get one.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::mme) struct Avx512(());
-
-/// Methods that are one intrinsic on registers.
-macro_rules! register_ops {
-    ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $value:expr;)*) => {
-        $(#[inline(always)]
-        fn $name(self, $($arg: $ty),*) -> $out {
-            // SAFETY: these AVX-512 instructions touch registers only, and `self` exists only where
-            // `Isa::Avx512.is_available()` found F, BW, DQ, VL and VBMI.
-            unsafe { $value }
-        })*
-    };
-}
-
-impl Avx512 {
-    pub(in crate::mme) fn new() -> Option<Self> {
-        Isa::Avx512.is_available().then_some(Self(()))
-    }
-
-    /// Runs a kernel compiled with the instructions enabled.
-    pub(in crate::mme) fn run(self, kernel: &mut Kernel<'_, '_>, memory: &mut TaskMemory) {
-        // SAFETY: `run_enabled` needs AVX-512 F, BW, DQ, VL and VBMI; `self` proves that the machine has them.
-        unsafe { run_enabled(self, kernel, memory) }
-    }
-}
-
-#[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
-fn run_enabled(simd: Avx512, kernel: &mut Kernel<'_, '_>, memory: &mut TaskMemory) {
-    kernel::run(simd, kernel, memory);
-}
-
-impl Simd for Avx512 {
+impl ProductOps for Avx512 {
     const LANES: usize = 16;
     const ROWS: usize = 2;
     type F = __m512;

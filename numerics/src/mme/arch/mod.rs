@@ -1,7 +1,9 @@
-//! The instruction sets, one file each.
+//! The registers of each instruction set, as the products use them.
 
 #[cfg(target_arch = "x86_64")]
-pub(super) mod avx2;
+mod avx2;
 #[cfg(target_arch = "x86_64")]
-pub(super) mod avx512;
-pub(super) mod portable;
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;

@@ -1,11 +1,7 @@
-//! Portable Rust on arrays. It serves every machine without a kernel of its own, NEON included: the loops over eight
-//! lanes are what compilers turn into vector code.
+//! Products in portable Rust, on arrays: the loops over eight lanes are what compilers turn into vector code.
 
-use crate::mme::simd::Simd;
-
-/// Portable vectors of eight floats.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::mme) struct Portable;
+use crate::mme::ops::ProductOps;
+use crate::simd::Portable;
 
 const LANES: usize = 8;
 
@@ -60,7 +56,7 @@ fn add_to_odd(a: f64, b: f64) -> f64 {
     f64::from_bits(if lost != 0.0 && bits & 1 == 0 { bits.wrapping_add(step) } else { bits })
 }
 
-impl Simd for Portable {
+impl ProductOps for Portable {
     const LANES: usize = LANES;
     const ROWS: usize = 1;
     type F = [f32; LANES];

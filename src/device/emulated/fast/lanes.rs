@@ -18,14 +18,13 @@ impl Line {
 /// One step of a panel: 64 columns.
 pub(super) type Step = [Line; 4];
 
-/// Sixteen float32 lanes, whatever the registers of the instruction set, so that sums over lanes come out alike. A
-/// value of an implementing type proves that the machine has the instructions, so the methods are safe; they inline
-/// into a function that enables them.
+/// Sixteen float32 lanes, whatever the registers of the instruction set, so that sums over lanes come out alike: operations
+/// of fast attention, which tokens have. They inline into work that is compiled for the token.
 ///
 /// Products run over *cells*: a cell of the left operand is multiplied with a line of cells of the right one. Where
 /// `PAIRS`, a cell is two bfloat16 numbers that follow each other along the sum, and everything here takes half the
 /// steps; else it is one float32.
-pub(super) trait Lanes: Copy + Send + Sync {
+pub(super) trait Lanes: Copy {
     /// Sixteen lanes.
     type V: Copy;
     /// Whether a cell is a pair of bfloat16 numbers.
@@ -105,20 +104,20 @@ pub(super) trait Lanes: Copy + Send + Sync {
         self.splat_bits(x.to_bits())
     }
 
-    /// Keys to a panel: column `n` is key `n`, the steps run over the elements. Columns without a key hold anything.
+    /// Packs keys into a panel: column `n` is key `n`, the steps run over the elements. Columns without a key hold anything.
     #[inline(always)]
     fn pack_key_codes(self, table: &CodeTable, rows: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
         let word = |n: usize, d: usize| table.words[usize::from(rows.now[n][d])];
         super::pack::keys::<Self>(word, rows.used, 0..dim, panel);
     }
 
-    /// The same for bfloat16 words.
+    /// Packs keys that are bfloat16 words, as [`pack_key_codes`](Self::pack_key_codes) does.
     #[inline(always)]
     fn pack_key_words(self, rows: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
         super::pack::keys::<Self>(|n, d| rows.now[n][d], rows.used, 0..dim, panel);
     }
 
-    /// Values to panels of 64 columns, one after the other: the columns are the elements, the steps run over keys. Steps
+    /// Packs values into panels of 64 columns, one after the other: the columns are the elements, the steps run over keys. Steps
     /// without a key hold anything.
     #[inline(always)]
     fn pack_value_codes(self, table: &CodeTable, rows: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
@@ -126,7 +125,7 @@ pub(super) trait Lanes: Copy + Send + Sync {
         super::pack::values::<Self>(word, rows.used, 0, dim, panel);
     }
 
-    /// The same for bfloat16 words.
+    /// Packs values that are bfloat16 words, as [`pack_value_codes`](Self::pack_value_codes) does.
     #[inline(always)]
     fn pack_value_words(self, rows: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
         super::pack::values::<Self>(|n, d| rows.now[n][d], rows.used, 0, dim, panel);

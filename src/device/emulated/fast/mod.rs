@@ -17,10 +17,12 @@
 //! The instructions for bfloat16 pairs take numbers below 2^-126 for zero, which e4m3 has none of.
 
 mod arch;
+mod job;
 mod lanes;
 mod pack;
 mod product;
 mod project;
+mod projection;
 mod rows;
 mod softmax;
 mod task;
@@ -30,7 +32,8 @@ mod workspace;
 
 use std::sync::{Mutex, PoisonError};
 
-use arch::{Backend, Work};
+use gaudi_numerics::simd::Level;
+use job::{Job, Operation};
 use pack::CodeTable;
 use rows::Rows;
 use task::{Attention, Task};
@@ -57,9 +60,9 @@ fn table(generation: Generation) -> &'static CodeTable {
     }
 }
 
-/// `libm::expf` of each number, all of at most 0: the same bits, sixteen at a time.
+/// Replaces each number, all of at most 0, by its `libm::expf`, to the bit, sixteen at a time.
 pub(super) fn exponentials(numbers: &mut [f32]) {
-    Backend::active().work(Work::Map(numbers, arch::Operation::Exp));
+    Level::active().run_with_bf16(Job::Map(numbers, Operation::Exp));
 }
 
 /// How the work of a sequence is cut: KV heads and query rows of a task. `sequences` are computed at once.
@@ -82,17 +85,17 @@ fn cut(attention: &Attention<'_>, sequences: usize, threads: usize) -> (usize, u
     (task_heads, task_rows)
 }
 
-/// What computes: the kernels of an instruction set, on threads.
+/// Runs the kernels of an instruction set on threads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Runner {
-    backend: Backend,
+    level: Level,
     threads: Threads,
 }
 
 impl Runner {
     /// The kernels of the process's instruction set.
     pub(super) fn new(threads: Threads) -> Self {
-        Self { backend: Backend::active(), threads }
+        Self { level: Level::active(), threads }
     }
 
     /// Runs the tasks of one of several sequences, and puts their rows where they belong.
@@ -114,7 +117,7 @@ impl Runner {
             };
             workspace::with(|workspace| {
                 task.prepare(workspace)?;
-                self.backend.work(Work::Task(&task, workspace));
+                self.level.run_with_bf16(Job::Attention(&task, workspace));
                 let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
                 task.scatter(workspace, &mut out);
                 Ok(())

@@ -8,7 +8,7 @@ use half::slice::HalfFloatSliceExt;
 use super::lanes::{Lanes, Line, cells, steps};
 use super::pack::{COLUMNS, CodeTable, TILE_KEYS};
 use super::product::{Left, Sink, product};
-use super::project::to_cells;
+use super::projection::to_cells;
 use super::rows::{PackBuffers, Rows, Side};
 use super::softmax::{ProbType, ScoreRow, softmax};
 use super::workspace::{Workspace, take};

@@ -1,17 +1,13 @@
-//! AVX2 with FMA: two vectors of eight for sixteen lanes.
+//! Fast attention on AVX2 with FMA: two vectors of eight for sixteen lanes.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
 
+use gaudi_numerics::simd::Avx2;
+
 use super::super::lanes::{Lanes, Line, Step};
 use super::super::pack::{CodeTable, Tile};
-use super::Work;
 use super::avx2_pack as pack;
-use crate::fp8::Isa;
-
-/// Proof that this machine has AVX2 and FMA: [`Avx2::new`] is the only way to get one.
-#[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Avx2(());
 
 /// Methods that are an intrinsic on each half.
 macro_rules! halves {
@@ -20,36 +16,19 @@ macro_rules! halves {
         fn $name(self, $($arg: [__m256; 2]),*) -> [__m256; 2] {
             let low = {
                 $(let $arg = $arg[0];)*
-                // SAFETY: these AVX, AVX2 and FMA instructions touch registers only, and `self` exists only where
-                // `Isa::Avx2.is_available()` found AVX2 and FMA.
+                // SAFETY: these AVX, AVX2 and FMA instructions touch registers only, and `self` is a token, which exists only
+                // where detection found them.
                 unsafe { $value }
             };
             let high = {
                 $(let $arg = $arg[1];)*
-                // SAFETY: the same AVX, AVX2 and FMA instructions on the upper half, registers only, and `self` proves that
-                // this machine has them.
+                // SAFETY: these AVX, AVX2 and FMA instructions touch registers only, and `self` is a token, which exists only
+                // where detection found them.
                 unsafe { $value }
             };
             [low, high]
         })*
     };
-}
-
-impl Avx2 {
-    pub(super) fn new() -> Option<Self> {
-        Isa::Avx2.is_available().then_some(Self(()))
-    }
-
-    /// Runs work compiled with the instructions enabled.
-    pub(super) fn run(self, work: Work<'_, '_>) {
-        // SAFETY: `run_enabled` needs AVX2 and FMA, both part of `Isa::Avx2`, which `self` proves.
-        unsafe { run_enabled(self, work) }
-    }
-}
-
-#[target_feature(enable = "avx2,fma")]
-fn run_enabled(l: Avx2, work: Work<'_, '_>) {
-    work.run(l);
 }
 
 impl Lanes for Avx2 {
@@ -141,24 +120,24 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn pack_key_codes(self, table: &CodeTable, tile: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
         // SAFETY: `self` proves AVX2.
-        unsafe { pack::key_codes(self, table, tile, dim, panel) }
+        unsafe { pack::key_codes(table, tile, dim, panel) }
     }
 
     #[inline(always)]
     fn pack_key_words(self, tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
         // SAFETY: `self` proves AVX2.
-        unsafe { pack::key_words(self, tile, dim, panel) }
+        unsafe { pack::key_words(tile, dim, panel) }
     }
 
     #[inline(always)]
     fn pack_value_codes(self, table: &CodeTable, tile: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
         // SAFETY: `self` proves AVX2.
-        unsafe { pack::value_codes(self, table, tile, dim, panel) }
+        unsafe { pack::value_codes(table, tile, dim, panel) }
     }
 
     #[inline(always)]
     fn pack_value_words(self, tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
         // SAFETY: `self` proves AVX2.
-        unsafe { pack::value_words(self, tile, dim, panel) }
+        unsafe { pack::value_words(tile, dim, panel) }
     }
 }

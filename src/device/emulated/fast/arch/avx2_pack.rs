@@ -6,9 +6,10 @@
 
 use std::arch::x86_64::*;
 
+use gaudi_numerics::simd::Avx2;
+
 use super::super::lanes::{Line, Step};
 use super::super::pack::{self, COLUMNS, CodeTable, TILE_KEYS, Tile};
-use super::avx2::Avx2;
 use super::prefetch;
 
 /// Writes half of a line.
@@ -66,7 +67,7 @@ fn eight_words(from: &[u16]) -> __m128i {
 /// [`Lanes::pack_key_codes`](super::super::lanes::Lanes::pack_key_codes).
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn key_codes(_: Avx2, table: &CodeTable, tile: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
+pub(super) fn key_codes(table: &CodeTable, tile: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
     let element = |n: usize, d: usize| table.words[usize::from(tile.now[n][d])];
     let whole = dim / 8 * 8;
     pack::keys::<Avx2>(element, tile.used, whole..dim, panel);
@@ -103,7 +104,7 @@ pub(super) fn key_codes(_: Avx2, table: &CodeTable, tile: &Tile<'_, u8>, dim: us
 /// [`Lanes::pack_key_words`](super::super::lanes::Lanes::pack_key_words).
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn key_words(_: Avx2, tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
+pub(super) fn key_words(tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
     let whole = dim / 8 * 8;
     pack::keys::<Avx2>(|n, d| tile.now[n][d], tile.used, whole..dim, panel);
     for (eighth, rows) in tile.now.as_chunks::<8>().0.iter().enumerate().take(tile.used.div_ceil(8)) {
@@ -138,7 +139,7 @@ pub(super) fn key_words(_: Avx2, tile: &Tile<'_, u16>, dim: usize, panel: &mut [
 /// [`Lanes::pack_value_codes`](super::super::lanes::Lanes::pack_value_codes).
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn value_codes(_: Avx2, table: &CodeTable, tile: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
+pub(super) fn value_codes(table: &CodeTable, tile: &Tile<'_, u8>, dim: usize, panel: &mut [Step]) {
     let element = |n: usize, d: usize| table.words[usize::from(tile.now[n][d])];
     let whole = dim / COLUMNS * COLUMNS;
     pack::values::<Avx2>(element, tile.used, whole, dim, panel);
@@ -159,7 +160,7 @@ pub(super) fn value_codes(_: Avx2, table: &CodeTable, tile: &Tile<'_, u8>, dim: 
 /// [`Lanes::pack_value_words`](super::super::lanes::Lanes::pack_value_words).
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn value_words(_: Avx2, tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
+pub(super) fn value_words(tile: &Tile<'_, u16>, dim: usize, panel: &mut [Step]) {
     let whole = dim / COLUMNS * COLUMNS;
     pack::values::<Avx2>(|n, d| tile.now[n][d], tile.used, whole, dim, panel);
     for (at, panel) in (0..whole).step_by(COLUMNS).zip(panel.chunks_exact_mut(TILE_KEYS)) {

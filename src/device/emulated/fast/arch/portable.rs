@@ -1,10 +1,9 @@
-//! Portable Rust: the twin of every instruction set.
+//! Fast attention in portable Rust: the twin of every instruction set.
+
+use gaudi_numerics::simd::Portable;
 
 use super::super::lanes::{Lanes, Line};
 use crate::fp8::bf16_from_f32;
-
-#[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Portable;
 
 #[inline(always)]
 fn both(a: [f32; 16], b: [f32; 16], op: impl Fn(f32, f32) -> f32) -> [f32; 16] {

@@ -7,11 +7,12 @@
 mod prefill;
 mod project;
 
+use gaudi_numerics::simd::{Isa, Level};
 use half::bf16;
 use proptest::prelude::*;
 
 use super::Runner;
-use super::arch::{Backend, Operation, Work};
+use super::job::{Job, Operation};
 use crate::device::emulated::threads::Threads;
 use crate::device::emulated::{Emulated, Mode};
 use crate::device::{
@@ -20,6 +21,11 @@ use crate::device::{
 };
 use crate::fp8::Encoder;
 use crate::{Generation, ScaleFactors};
+
+/// Every level that this machine can run.
+fn levels() -> Vec<Level> {
+    Isa::available().into_iter().filter_map(Level::new).collect()
+}
 
 /// A small generator of repeatable numbers.
 struct Numbers(u64);
@@ -96,8 +102,8 @@ impl Case {
         Self { kv_heads: 1, group: 16, dim: 576, value_dim: None, prefix: 512, ..Self::default() }
     }
 
-    /// Results by products, then by every backend.
-    fn run(&self) -> (Vec<f32>, Vec<(Backend, Vec<f32>)>) {
+    /// Results by products, then by every level.
+    fn run(&self) -> (Vec<f32>, Vec<(Level, Vec<f32>)>) {
         let mut numbers = Numbers(self.seed);
         let integers = self.integers;
         let mut values = |len: usize| -> Vec<bf16> {
@@ -192,14 +198,12 @@ impl Case {
         };
         let mut expected = vec![f32::NAN; first_token * num_heads * kernel.value_dim()];
         device.decode_by_products(&kernel, &mut expected).unwrap();
-        let all = Backend::available()
+        let all = levels()
             .into_iter()
-            .map(|backend| {
+            .map(|level| {
                 let mut out = vec![f32::NAN; expected.len()];
-                Runner { backend, threads: Threads::Pool }
-                    .decode(self.generation, &kernel, &mut out)
-                    .unwrap();
-                (backend, out)
+                Runner { level, threads: Threads::Pool }.decode(self.generation, &kernel, &mut out).unwrap();
+                (level, out)
             })
             .collect();
         (expected, all)
@@ -209,25 +213,22 @@ impl Case {
     fn check(&self, bound: f32) {
         let dim = self.value_dim.unwrap_or(self.prefix);
         let (expected, all) = self.run();
-        for (backend, out) in &all {
+        for (level, out) in &all {
             let equal = expected.iter().zip(out).filter(|(a, b)| a == b || a.is_nan()).count();
             // Where every score is exact, all codes are equal, and only the sum of the probabilities may differ.
             let needed = if bound == EXACT_SCORES { expected.len() * 99 / 100 } else { 0 };
-            assert!(equal >= needed, "{backend:?}: {equal} of {} are equal in {self:?}", expected.len());
+            assert!(equal >= needed, "{level:?}: {equal} of {} are equal in {self:?}", expected.len());
             for (row, (expected, out)) in expected.chunks(dim).zip(out.chunks(dim)).enumerate() {
                 let largest = expected.iter().fold(f32::MIN_POSITIVE, |max, x| max.max(x.abs()));
                 for (column, (expected, found)) in expected.iter().zip(out).enumerate() {
                     if expected.is_nan() {
-                        assert!(
-                            found.is_nan(),
-                            "{backend:?}: row {row} column {column}: {found} in {self:?}"
-                        );
+                        assert!(found.is_nan(), "{level:?}: row {row} column {column}: {found} in {self:?}");
                         continue;
                     }
                     let distance = (expected - found).abs() / largest;
                     assert!(
                         distance <= bound,
-                        "{backend:?}: row {row} column {column}: {found} for {expected} ({distance}) in {self:?}"
+                        "{level:?}: row {row} column {column}: {found} for {expected} ({distance}) in {self:?}"
                     );
                 }
             }
@@ -323,10 +324,10 @@ proptest! {
     }
 }
 
-/// An operation of the softmax on a backend.
-fn map(backend: Backend, numbers: &[f32], operation: Operation) -> Vec<f32> {
+/// An operation of the softmax on a level.
+fn map(level: Level, numbers: &[f32], operation: Operation) -> Vec<f32> {
     let mut numbers = numbers.to_vec();
-    backend.work(Work::Map(&mut numbers, operation));
+    level.run_with_bf16(Job::Map(&mut numbers, operation));
     numbers
 }
 
@@ -339,12 +340,12 @@ fn exponential_is_that_of_the_exact_path() {
     for end in [0xB900_0000_u32, 0xBEB1_7218, 0xBF85_1592, 0xC2AE_AC50, 0xC2CF_F1B5, 0xC2D0_0000] {
         numbers.extend((end - 200..end + 200).map(f32::from_bits));
     }
-    for backend in Backend::available() {
-        let found = map(backend, &numbers, Operation::Exp);
+    for level in levels() {
+        let found = map(level, &numbers, Operation::Exp);
         for (x, y) in numbers.iter().zip(found) {
             let expected = libm::expf(*x);
             let same = expected.to_bits() == y.to_bits() || (expected.is_nan() && y.is_nan());
-            assert!(same, "{backend:?}: exp({x:e}) is {y:e}, not {expected:e}");
+            assert!(same, "{level:?}: exp({x:e}) is {y:e}, not {expected:e}");
         }
     }
 }
@@ -360,11 +361,11 @@ fn probabilities_are_rounded_as_the_encoder_does() {
             .collect();
         numbers.extend(values.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0));
         numbers.extend([448.0, 464.0, 464.1, 480.0, 248.0, 248.1, 1e9, f32::INFINITY]);
-        for backend in Backend::available() {
-            let found = map(backend, &numbers, Operation::RoundE4m3(encoder.format.max_value()));
+        for level in levels() {
+            let found = map(level, &numbers, Operation::RoundE4m3(encoder.format.max_value()));
             for (x, y) in numbers.iter().zip(found) {
                 let expected = f32::from_bits(encoder.format.decode_bits(encoder.encode(*x)));
-                assert_eq!(y.to_bits(), expected.to_bits(), "{backend:?}: {x:e}");
+                assert_eq!(y.to_bits(), expected.to_bits(), "{level:?}: {x:e}");
             }
         }
     }

@@ -3,7 +3,7 @@
 use half::bf16;
 use proptest::prelude::*;
 
-use super::{Backend, EXACT_SCORES, FLOAT_SCORES, Numbers, Runner};
+use super::{EXACT_SCORES, FLOAT_SCORES, Level, Numbers, Runner, levels};
 use crate::device::emulated::head_rows::QuantizedRows;
 use crate::device::emulated::threads::Threads;
 use crate::device::emulated::{Emulated, Mode};
@@ -143,8 +143,8 @@ impl Case {
         out
     }
 
-    /// By every backend.
-    fn run(&self, generation: Generation, fp8: Option<Fp8Prefill<'_>>) -> Vec<(Backend, Vec<f32>)> {
+    /// By every level.
+    fn run(&self, generation: Generation, fp8: Option<Fp8Prefill<'_>>) -> Vec<(Level, Vec<f32>)> {
         let operands = self.operands();
         let kernel = self.kernel(&operands, fp8);
         let quantized = |values, dim, scales: Option<&HeadScales>| {
@@ -152,29 +152,29 @@ impl Case {
         };
         let k = quantized(kernel.k, self.dim, fp8.map(|f| &f.key.quant));
         let v = quantized(kernel.v, self.value_dim, fp8.map(|f| &f.value.quant));
-        let all = Backend::available().into_iter();
-        all.flat_map(|backend| [Threads::Pool, Threads::Calling].map(|threads| Runner { backend, threads }))
+        let all = levels().into_iter();
+        all.flat_map(|level| [Threads::Pool, Threads::Calling].map(|threads| Runner { level, threads }))
             .map(|runner| {
                 let mut out = vec![f32::NAN; self.queries * self.heads() * self.value_dim];
                 runner.prefill(generation, &kernel, (k.elements(), v.elements()), &mut out).unwrap();
-                (runner.backend, out)
+                (runner.level, out)
             })
             .collect()
     }
 
-    fn check(&self, expected: &[f32], all: &[(Backend, Vec<f32>)], bound: f32) {
-        for (backend, out) in all {
+    fn check(&self, expected: &[f32], all: &[(Level, Vec<f32>)], bound: f32) {
+        for (level, out) in all {
             let equal = expected.iter().zip(out).filter(|(a, b)| a == b).count();
             // Where every score is exact, only the sum of the probabilities may differ.
             let needed = if bound == EXACT_SCORES { expected.len() * 97 / 100 } else { 0 };
-            assert!(equal >= needed, "{backend:?}: {equal} of {} are equal in {self:?}", expected.len());
+            assert!(equal >= needed, "{level:?}: {equal} of {} are equal in {self:?}", expected.len());
             for (row, (expected, out)) in
                 expected.chunks(self.value_dim).zip(out.chunks(self.value_dim)).enumerate()
             {
                 let largest = expected.iter().fold(f32::MIN_POSITIVE, |max, x| max.max(x.abs()));
                 for (expected, found) in expected.iter().zip(out) {
                     let distance = (expected - found).abs() / largest;
-                    assert!(distance <= bound, "{backend:?}: row {row}: {found} for {expected} in {self:?}");
+                    assert!(distance <= bound, "{level:?}: row {row}: {found} for {expected} in {self:?}");
                 }
             }
         }
@@ -184,7 +184,7 @@ impl Case {
         self.check(&self.by_the_rules(), &self.run(Generation::Gaudi2, None), bound);
     }
 
-    /// An FP8 prefill by the products of the exact path, with float accumulation, and by every backend.
+    /// An FP8 prefill by the products of the exact path, with float accumulation, and by every level.
     fn check_fp8(&self, generation: Generation, query_scale: &QueryScale, bound: f32) {
         let scales = |base: f32| {
             HeadScales::PerHead((0..self.kv_heads).map(|head| base * (1 << head) as f32).collect())
@@ -253,16 +253,16 @@ fn a_tile_of_keys_that_no_query_sees_changes_nothing() {
     operands.v[64 * row..].fill(bf16::NAN);
     let kernel = case.kernel(&operands, None);
     let expected = case.by_the_rules();
-    for backend in Backend::available() {
+    for level in levels() {
         let mut out = vec![0.0; expected.len()];
-        let runner = Runner { backend, threads: Threads::Calling };
+        let runner = Runner { level, threads: Threads::Calling };
         let elements = |values| crate::device::emulated::storage::ElementSlice::Words(values);
         runner
             .prefill(Generation::Gaudi2, &kernel, (elements(kernel.k), elements(kernel.v)), &mut out)
             .unwrap();
         let (first, last) = out.split_at(64 * case.heads() * case.value_dim);
-        assert!(first.iter().all(|x| x.is_finite()), "{backend:?}");
-        assert!(last.iter().all(|x| x.is_nan()), "{backend:?}");
+        assert!(first.iter().all(|x| x.is_finite()), "{level:?}");
+        assert!(last.iter().all(|x| x.is_nan()), "{level:?}");
     }
 }
 

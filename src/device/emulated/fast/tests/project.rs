@@ -3,12 +3,12 @@
 use half::bf16;
 use proptest::prelude::*;
 
-use super::{Backend, Numbers, Runner};
+use super::{Numbers, Runner, levels};
 use crate::device::ProjectKernel;
 use crate::device::emulated::threads::Threads;
 use crate::fp8::bf16_from_f32;
 
-/// Projects on every backend and compares. With integers every sum is exact, whatever its order.
+/// Projects on every level and compares. With integers every sum is exact, whatever its order.
 fn check(rows: usize, heads: usize, k: usize, n: usize, integers: bool, seed: u64) {
     let mut numbers = Numbers(seed);
     let mut values = |len: usize| -> Vec<bf16> {
@@ -17,18 +17,16 @@ fn check(rows: usize, heads: usize, k: usize, n: usize, integers: bool, seed: u6
     };
     let (left, weights) = (values(rows * heads * k), values(heads * n * k));
     let kernel = ProjectKernel { rows: &left, weights: &weights, heads, k };
-    for (backend, threads) in
-        Backend::available().into_iter().flat_map(|b| [(b, Threads::Pool), (b, Threads::Calling)])
-    {
+    for (level, threads) in levels().into_iter().flat_map(|b| [(b, Threads::Pool), (b, Threads::Calling)]) {
         let mut out = vec![bf16::NAN; rows * heads * n];
-        Runner { backend, threads }.project(&kernel, &mut out).unwrap();
+        Runner { level, threads }.project(&kernel, &mut out).unwrap();
         for (at, found) in out.iter().enumerate() {
             let (row, head, column) = (at / n / heads, at / n % heads, at % n);
             let a = &left[(row * heads + head) * k..][..k];
             let b = &weights[(head * n + column) * k..][..k];
             let products = a.iter().zip(b).map(|(a, b)| a.to_f64() * b.to_f64());
             let (sum, magnitude) = products.fold((0.0, 0.0), |(sum, all), p| (sum + p, all + p.abs()));
-            let what = format!("{backend:?} {threads:?}: row {row}, head {head}, column {column}");
+            let what = format!("{level:?} {threads:?}: row {row}, head {head}, column {column}");
             if integers {
                 assert_eq!(*found, bf16_from_f32(sum as f32), "{what}");
             } else {

@@ -1,13 +1,12 @@
-//! What a kernel needs of an instruction set.
+//! What the products need of an instruction set.
 
 use super::decode::Decoder;
 
-/// Vectors of one instruction set. A value of an implementing type proves that the machine has the instructions, so
-/// the methods are safe; they inline into a function that enables them.
+/// Operations of the products, which tokens have. They inline into work that is compiled for the token.
 ///
 /// A panel is four float vectors wide. Its exponents are bytes, one vector of them: byte `4 * i + j` belongs to lane
 /// `i` of float vector `j`.
-pub(super) trait Simd: Copy + Send + Sync {
+pub(super) trait ProductOps: Copy {
     /// Float lanes.
     const LANES: usize;
     /// Rows of A that share a load of B.
@@ -90,7 +89,8 @@ pub(super) trait Simd: Copy + Send + Sync {
         decoder.spread_fp8(Self::LANES, codes, values, exps)
     }
 
-    /// The same for bfloat16 bit patterns.
+    /// Decodes one row of bfloat16 bit patterns, `4 * LANES` of them, and reports the columns with one that needs the scalar
+    /// path.
     #[inline(always)]
     fn spread_bf16(self, decoder: &Decoder, codes: &[u16], values: &mut [f32], exps: &mut [u8]) -> u64 {
         decoder.spread_bf16(Self::LANES, codes, values, exps)
@@ -103,7 +103,7 @@ pub(super) trait Simd: Copy + Send + Sync {
         transpose(rows, depth, 4 * Self::LANES, tile);
     }
 
-    /// The same for 16-bit elements.
+    /// Turns rows of 16-bit elements into columns, as [`transpose_bytes`](Self::transpose_bytes) does bytes.
     #[inline(always)]
     fn transpose_words(self, rows: &[&[u16]], depth: usize, tile: &mut [u16]) {
         transpose(rows, depth, 4 * Self::LANES, tile);

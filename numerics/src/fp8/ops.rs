@@ -1,12 +1,12 @@
-//! The registers of an instruction set, as the kernels see them.
+//! What the conversions need of an instruction set.
 
 use super::lines::Line;
 
-/// An instruction set, by the operations that the kernels need. A value is the proof that the machine has it, so
-/// operations on registers are safe; memory is reached through slices only.
+/// Operations of the conversions, which tokens have. They inline into work that is compiled for the token; memory is reached
+/// through slices only.
 ///
 /// `V` holds 32-bit lanes, float or integer, and `B` bytes. Four `V` and one `B` hold equally many elements: a group.
-pub(super) trait Simd: Copy {
+pub(super) trait ConvertOps: Copy {
     type V: Copy;
     type B: Copy;
     /// A table of 128 bytes, ready for `lookup`.
@@ -84,50 +84,17 @@ pub(super) trait Simd: Copy {
     fn fence(self);
 }
 
-/// Stamps the entry points of one instruction set: the kernels compiled with its features.
-macro_rules! entry_points {
-    ($token:ident, $features:literal) => {
-        use super::plan::{CodeClass, EncodePlan, Recode, WordTable};
-
-        #[target_feature(enable = $features)]
-        pub(super) fn encode_f32(plan: &EncodePlan, scale: f32, values: &[f32], codes: &mut [u8]) {
-            super::kernels::encode_f32($token::here(), plan, scale, values, codes);
-        }
-
-        #[target_feature(enable = $features)]
-        pub(super) fn encode_bf16(plan: &EncodePlan, words: &[u16], codes: &mut [u8]) {
-            super::kernels::encode_bf16($token::here(), plan, None, words, codes);
-        }
-
-        #[target_feature(enable = $features)]
-        pub(super) fn quant_bf16(plan: &EncodePlan, scale: f32, words: &[u16], codes: &mut [u8]) {
-            super::kernels::encode_bf16($token::here(), plan, Some(scale), words, codes);
-        }
-
-        #[target_feature(enable = $features)]
-        pub(super) fn dequant_bf16(table: &WordTable, codes: &[u8], words: &mut [u16]) {
-            super::kernels::dequant_bf16($token::here(), table, codes, words);
-        }
-
-        #[target_feature(enable = $features)]
-        pub(super) fn dequant_f32(table: &WordTable, scale: f32, codes: &[u8], values: &mut [f32]) {
-            super::kernels::dequant_f32($token::here(), table, scale, codes, values);
-        }
-
-        #[target_feature(enable = $features)]
-        pub(super) fn round_bf16(values: &[f32], words: &mut [u16]) {
-            super::kernels::round_bf16($token::here(), values, words);
-        }
-
-        #[target_feature(enable = $features)]
-        pub(super) fn recode(recode: &Recode, codes: &mut [u8]) -> [u64; CodeClass::COUNT] {
-            super::kernels::recode($token::here(), recode, codes)
-        }
-
-        #[target_feature(enable = $features)]
-        pub(super) fn scan(codes: &[u8]) -> super::CodeScan {
-            super::kernels::scan($token::here(), codes)
-        }
-    };
+/// Operations on bytes that quantization by tables of binades needs too.
+#[cfg(target_arch = "x86_64")]
+pub(super) trait BinadeOps: ConvertOps {
+    /// Wrapping.
+    fn add_bytes(self, a: Self::B, b: Self::B) -> Self::B;
+    /// Unsigned.
+    fn min_bytes(self, a: Self::B, b: Self::B) -> Self::B;
+    /// `yes` where `a == b`, else `no`.
+    fn if_bytes_equal(self, a: Self::B, b: Self::B, yes: Self::B, no: Self::B) -> Self::B;
+    /// Asks for words that will be read soon.
+    fn prefetch(self, words: &[u16]);
+    /// The exponent fields of bfloat16 values, given as low and high bytes.
+    fn exponents(self, low: Self::B, high: Self::B) -> Self::B;
 }
-pub(super) use entry_points;

@@ -1,4 +1,5 @@
 //! Buffers as cache lines, for stores that go around the cache.
+#![allow(unsafe_code)]
 
 /// One cache line.
 #[repr(C, align(64))]

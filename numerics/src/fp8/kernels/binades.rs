@@ -5,34 +5,22 @@
 //! codes, and a few more the binades that end in denormal ones. The tables hold what the definition gives, both of its
 //! roundings included.
 
-use super::super::{Quantizer, Rounding};
-use super::kernels::{Map, Sink, map};
+use super::map::{Map, Sink, map};
+use super::pieces::Pieces;
 use super::plan::EncodePlan;
-use super::simd::Simd;
-use super::tables::Pieces;
+use crate::fp8::encoder::Rounding;
+use crate::fp8::ops::{BinadeOps, ConvertOps};
+use crate::fp8::quantizer::Quantizer;
+use crate::simd::Work;
 
 /// Binades of input that can end in a denormal code: below them a product is under half of the smallest one.
 const DENORMAL: usize = 5;
 
 /// From here on the tables are worth making.
-pub(super) const MIN_LEN: usize = 1 << 16;
-
-/// What this kernel needs besides [`Simd`].
-pub(super) trait ByteLanes: Simd {
-    /// Wrapping.
-    fn add_bytes(self, a: Self::B, b: Self::B) -> Self::B;
-    /// Unsigned.
-    fn min_bytes(self, a: Self::B, b: Self::B) -> Self::B;
-    /// `yes` where `a == b`, else `no`.
-    fn if_bytes_equal(self, a: Self::B, b: Self::B, yes: Self::B, no: Self::B) -> Self::B;
-    /// Asks for words that will be read soon.
-    fn prefetch(self, words: &[u16]);
-    /// The exponent fields of bfloat16 values, given as low and high bytes.
-    fn exponents(self, low: Self::B, high: Self::B) -> Self::B;
-}
+pub(in crate::fp8) const MIN_LEN: usize = 1 << 16;
 
 /// The tables of one quantizer.
-pub(super) struct Binades {
+pub(in crate::fp8) struct Binades {
     /// The largest exponent field below the binades of denormal codes.
     flushed: u8,
     denormal: [[u8; 128]; DENORMAL],
@@ -47,7 +35,7 @@ pub(super) struct Binades {
 
 impl Binades {
     /// None where an exponent field would leave its range, or where Inf is not like any other overflow.
-    pub(super) fn new(plan: &EncodePlan, quantizer: &Quantizer) -> Option<Self> {
+    pub(in crate::fp8) fn new(plan: &EncodePlan, quantizer: &Quantizer) -> Option<Self> {
         let encoder = plan.encoder;
         if encoder.rounding == Rounding::TowardZero && !encoder.clip {
             return None;
@@ -80,7 +68,8 @@ impl Binades {
     }
 }
 
-struct Regs<K: Simd> {
+/// [`Binades`] in registers.
+struct Regs<K: ConvertOps> {
     flushed: K::B,
     denormal: [K::Table; DENORMAL],
     normal: K::Table,
@@ -90,7 +79,7 @@ struct Regs<K: Simd> {
     overflow_code: K::B,
 }
 
-impl<K: ByteLanes> Map<K> for Regs<K> {
+impl<K: BinadeOps> Map<K> for Regs<K> {
     type In = u16;
     type Out = u8;
     #[inline(always)]
@@ -112,34 +101,40 @@ impl<K: ByteLanes> Map<K> for Regs<K> {
     }
 }
 
-#[inline(always)]
-pub(super) fn quant_bf16<K: ByteLanes>(
-    k: K,
-    binades: &Binades,
-    pieces: Pieces,
-    from: &[u16],
-    to: &mut [u8],
-    ahead: &[u16],
-) {
-    let regs = Regs::<K> {
-        flushed: k.splat_byte(binades.flushed),
-        denormal: {
-            let mut tables = [k.table(&binades.normal); DENORMAL];
-            for (table, bytes) in tables.iter_mut().zip(&binades.denormal) {
-                *table = k.table(bytes);
-            }
-            tables
-        },
-        normal: k.table(&binades.normal),
-        offset: k.table(&binades.offset),
-        last: k.splat_byte(binades.last),
-        max_code: k.splat_byte(binades.max_code),
-        overflow_code: k.splat_byte(binades.overflow_code),
-    };
-    let mut ahead = ahead.chunks(pieces.len);
-    let Pieces { first, len, stride } = pieces;
-    for (from, to) in from[first..].chunks(stride).zip(to[first..].chunks_mut(stride)) {
-        k.prefetch(ahead.next().unwrap_or_default());
-        map(k, &regs, &from[..len], &mut to[..len]);
+/// Codes of the pieces of equally many words and codes; the rest of the codes is left alone.
+pub(in crate::fp8) struct QuantByBinade<'a> {
+    pub(in crate::fp8) binades: &'a Binades,
+    pub(in crate::fp8) pieces: Pieces,
+    pub(in crate::fp8) words: &'a [u16],
+    pub(in crate::fp8) codes: &'a mut [u8],
+    /// What will be converted soon, and is asked for meanwhile.
+    pub(in crate::fp8) ahead: &'a [u16],
+}
+
+impl<K: BinadeOps> Work<K, ()> for QuantByBinade<'_> {
+    #[inline(always)]
+    fn run(self, k: K) {
+        let Self { binades, pieces, words, codes, ahead } = self;
+        let regs = Regs::<K> {
+            flushed: k.splat_byte(binades.flushed),
+            denormal: {
+                let mut tables = [k.table(&binades.normal); DENORMAL];
+                for (table, bytes) in tables.iter_mut().zip(&binades.denormal) {
+                    *table = k.table(bytes);
+                }
+                tables
+            },
+            normal: k.table(&binades.normal),
+            offset: k.table(&binades.offset),
+            last: k.splat_byte(binades.last),
+            max_code: k.splat_byte(binades.max_code),
+            overflow_code: k.splat_byte(binades.overflow_code),
+        };
+        let mut ahead = ahead.chunks(pieces.len);
+        let Pieces { first, len, stride } = pieces;
+        for (from, to) in words[first..].chunks(stride).zip(codes[first..].chunks_mut(stride)) {
+            k.prefetch(ahead.next().unwrap_or_default());
+            map(k, &regs, &from[..len], &mut to[..len]);
+        }
     }
 }
