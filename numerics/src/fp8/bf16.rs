@@ -1,4 +1,4 @@
-//! From one float32 to bfloat16, as the matrix engine's output conversion does it: the definition.
+//! The rounding of one float32 to bfloat16, as the matrix engine's output conversion does it: the definition.
 
 use half::bf16;
 

@@ -1,4 +1,4 @@
-//! From slices of FP8 codes to bfloat16 and float32, times a scale.
+//! Decoding slices of FP8 codes to bfloat16 and float32, times a scale.
 
 use half::bf16;
 

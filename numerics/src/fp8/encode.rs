@@ -1,4 +1,4 @@
-//! From slices of float32 and bfloat16 to FP8 codes.
+//! Encoding slices of float32 and bfloat16 to FP8 codes.
 
 use half::bf16;
 

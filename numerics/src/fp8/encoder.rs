@@ -6,9 +6,9 @@ use crate::generation::Generation;
 /// How a value between two codes is rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// To the nearer code, ties to the even one, denormals included (`CAST_ROUND_HALF_NE`).
+    /// Rounds to the nearer code, ties to the even one, denormals included (`CAST_ROUND_HALF_NE`).
     NearestEven,
-    /// To the code of smaller magnitude.
+    /// Rounds to the code of smaller magnitude.
     TowardZero,
 }
 

@@ -37,7 +37,7 @@ pub struct Rerange {
 }
 
 impl Rerange {
-    /// From OCP `e4m3fn` (448) to what a Gaudi2 reads (240), with half of each value: 448 becomes 224. The scale
+    /// The change from OCP `e4m3fn` (448) to what a Gaudi2 reads (240), with half of each value: 448 becomes 224. The scale
     /// doubles. Only denormal results can be inexact.
     #[must_use]
     pub fn halve_for_gaudi2() -> Self {
@@ -51,7 +51,7 @@ impl Rerange {
         Self::build(Format::kv_cache(Generation::Gaudi2), Format::E4M3FN, 2.0)
     }
 
-    /// From `from` to `to` by any factor, such as 240/448.
+    /// The change from `from` to `to` by any factor, such as 240/448.
     ///
     /// # Errors
     /// The factor is not finite and positive, in float32 or rounded to bfloat16.

@@ -1,4 +1,4 @@
-//! From slices of float32 to bfloat16.
+//! Rounding slices of float32 to bfloat16.
 
 use half::bf16;
 

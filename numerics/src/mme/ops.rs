@@ -45,7 +45,7 @@ pub(super) trait ProductOps: Copy {
     fn mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     /// Toward zero to int32; anything for what does not fit.
     fn truncate(self, x: Self::F) -> Self::I;
-    /// To float32, toward zero, of magnitudes below 2^31.
+    /// Converts to float32, toward zero, magnitudes below 2^31.
     fn to_float_toward_zero(self, x: Self::I) -> Self::F;
     /// The bits of a float.
     fn bits(self, x: Self::F) -> Self::I;

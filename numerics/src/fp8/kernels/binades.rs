@@ -16,7 +16,7 @@ use crate::simd::Work;
 /// Binades of input that can end in a denormal code: below them a product is under half of the smallest one.
 const DENORMAL: usize = 5;
 
-/// From here on the tables are worth making.
+/// The fewest values that tables are worth making for.
 pub(in crate::fp8) const MIN_LEN: usize = 1 << 16;
 
 /// The tables of one quantizer.
@@ -34,7 +34,7 @@ pub(in crate::fp8) struct Binades {
 }
 
 impl Binades {
-    /// None where an exponent field would leave its range, or where Inf is not like any other overflow.
+    /// The tables, or none where an exponent field would leave its range, or where Inf is not like any other overflow.
     pub(in crate::fp8) fn new(plan: &EncodePlan, quantizer: &Quantizer) -> Option<Self> {
         let encoder = plan.encoder;
         if encoder.rounding == Rounding::TowardZero && !encoder.clip {

@@ -14,7 +14,7 @@ use crate::simd::{Portable, Work};
 pub(in crate::fp8) struct DequantBf16<'a> {
     pub(in crate::fp8) table: &'a WordTable,
     pub(in crate::fp8) codes: &'a [u8],
-    /// As many as codes.
+    /// One for each code.
     pub(in crate::fp8) values: &'a mut [bf16],
 }
 
@@ -23,7 +23,7 @@ pub(in crate::fp8) struct DequantF32<'a> {
     pub(in crate::fp8) dequantizer: &'a Dequantizer,
     pub(in crate::fp8) table: &'a WordTable,
     pub(in crate::fp8) codes: &'a [u8],
-    /// As many as codes.
+    /// One for each code.
     pub(in crate::fp8) values: &'a mut [f32],
 }
 

@@ -13,7 +13,7 @@ use crate::simd::{Portable, Work};
 pub(in crate::fp8) struct Encode<'a, T> {
     pub(in crate::fp8) plan: &'a EncodePlan,
     pub(in crate::fp8) values: &'a [T],
-    /// As many as values, as everywhere here.
+    /// One for each value.
     pub(in crate::fp8) codes: &'a mut [u8],
 }
 

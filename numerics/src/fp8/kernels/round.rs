@@ -31,7 +31,7 @@ impl<K: ConvertOps> Map<K> for RoundMap {
 /// bfloat16 roundings of float32 values.
 pub(in crate::fp8) struct Round<'a> {
     pub(in crate::fp8) values: &'a [f32],
-    /// As many as values.
+    /// One for each value.
     pub(in crate::fp8) rounded: &'a mut [bf16],
 }
 

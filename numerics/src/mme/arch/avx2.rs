@@ -133,7 +133,7 @@ impl Avx2 {
     }
 }
 
-/// From one bit per byte `4 * i + j` to bit `8 * j + i`.
+/// Moves the bit of byte `4 * i + j` to bit `8 * j + i`.
 #[cold]
 fn deinterleave(mask: u32) -> u64 {
     let mut out = 0;

@@ -352,7 +352,7 @@ fn interleaved() -> __m512i {
     unsafe { std::mem::transmute(INDEX) }
 }
 
-/// From one bit per byte `4 * i + j` to bit `16 * j + i`.
+/// Moves the bit of byte `4 * i + j` to bit `16 * j + i`.
 #[cold]
 fn deinterleave(mask: u64) -> u64 {
     let mut out = 0;

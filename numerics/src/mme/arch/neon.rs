@@ -118,7 +118,7 @@ impl ProductOps for Neon {
     }
 }
 
-/// From a mask per byte `4 * i + j` to bit `4 * j + i`.
+/// Moves the mask of byte `4 * i + j` to bit `4 * j + i`.
 #[cold]
 fn deinterleave(masks: &[u8; 16]) -> u64 {
     let mut out = 0;

@@ -48,13 +48,13 @@ pub(super) trait Lanes: Copy {
     /// The smaller; `b` where one is NaN.
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
-    /// To an integral number, toward zero; of magnitudes below 2^31.
+    /// Rounds to an integral number, toward zero; of magnitudes below 2^31.
     fn truncate(self, a: Self::V) -> Self::V;
     /// `yes` where `|a| <= b`, else `no`.
     fn if_within(self, a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V;
     /// `a * 2^k`, rounded once; `k` is integral, from -200 to 0, and `a` is NaN or from 0.5 to 2.
     fn times_power(self, a: Self::V, k: Self::V) -> Self::V;
-    /// To the nearest bfloat16, ties to even; NaN to `0x7FFF_0000`.
+    /// Rounds to the nearest bfloat16, ties to even; NaN to `0x7FFF_0000`.
     fn round_bf16(self, a: Self::V) -> Self::V;
     /// Lanes `from..to` of `a`, the others of `b`.
     fn only(self, from: usize, to: usize, a: Self::V, b: Self::V) -> Self::V;
