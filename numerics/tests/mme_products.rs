@@ -559,7 +559,7 @@ fn errors() {
     assert_eq!(dot(gaudi2, lengths.0, lengths.1).unwrap_err(), MmeError::CommonDimension { a: 3, b: 2 });
     let mut narrow = [bf16::ZERO; 4];
     let scales = scaled_bf16(&[0.0; 4], [2, 2], &[1.0; 3], &[1.0], &mut narrow);
-    assert_eq!(scales.unwrap_err(), MmeError::Scales { dimension: "rows", scales: 1, expected: 2 });
+    assert_eq!(scales.unwrap_err(), MmeError::Scales { dimension: "rows", scales: 3, expected: 2 });
     let short = scaled_bf16(&[0.0; 3], [2, 2], &[1.0], &[1.0], &mut narrow);
     assert_eq!(short.unwrap_err(), MmeError::Length { rows: 2, cols: 2, stride: 2, len: 3 });
 }
