@@ -9,7 +9,7 @@ use crate::calibrate::support::{
 const METHODS: [&str; 3] = ["amax", "percentile", "mse"];
 
 fn expected() -> Value {
-    json_file(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/calibrate/expected.json"))
+    json_file(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/calibrate/expected.json"))
 }
 
 /// Every scale of a run with its key in the expected values.
