@@ -4,6 +4,7 @@
 //! is FP8, what a batch may look like) is decided above, in [`cache`](crate::cache) and
 //! [`attention`](crate::attention); a device only computes, and says what it is.
 
+mod amax;
 mod any;
 mod backend;
 mod choice;

@@ -12,7 +12,7 @@ use super::kernels::CodeMover;
 use super::plane::HpuPlane;
 use super::planes::check_scales;
 use super::session::Session;
-use crate::device::emulated::quant_by_amax;
+use crate::device::amax::quant_by_amax;
 use crate::device::{
     DecodeKernel, DeviceError, HeadScales, Modifiers, PlaneLayout, PrefillKernel, QueryScale, StorageDtype,
     Values,

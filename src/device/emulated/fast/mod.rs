@@ -35,11 +35,12 @@ use std::sync::{Mutex, PoisonError};
 use gaudi_numerics::simd::Level;
 use job::{Job, Operation};
 use pack::CodeTable;
-use rows::Rows;
 use task::{Attention, Task};
 
-use super::storage::{ElementSlice, EmulatedPlane};
-use super::threads::Threads;
+use super::common::element_slice::ElementSlice;
+use super::common::plane::EmulatedPlane;
+use super::common::sequence_rows::SequenceRows;
+use super::common::threads::Threads;
 use crate::device::{DecodeKernel, DeviceError, PrefillKernel, StorageDtype, Values};
 use crate::fp8::Format;
 use crate::{Generation, ScaleFactors};
@@ -139,10 +140,10 @@ impl Runner {
             let blocks = kernel.blocks_of(sequence);
             let (value, value_dequant) = match &kernel.values {
                 Values::Plane { layout, plane, dequant } => {
-                    (Rows::of_plane(plane, layout, layout.dim, blocks), *dequant)
+                    (SequenceRows::of_plane(plane, layout, layout.dim, blocks), *dequant)
                 }
                 Values::KeyPrefix { dim } => {
-                    (Rows::of_plane(kernel.key, layout, *dim, blocks), kernel.key_dequant)
+                    (SequenceRows::of_plane(kernel.key, layout, *dim, blocks), kernel.key_dequant)
                 }
             };
             let attention = Attention {
@@ -153,7 +154,7 @@ impl Runner {
                 first_token: sequence.first_token,
                 tokens: sequence.tokens,
                 context_tokens: sequence.context_tokens,
-                key: Rows::of_plane(kernel.key, layout, layout.dim, blocks),
+                key: SequenceRows::of_plane(kernel.key, layout, layout.dim, blocks),
                 value,
                 key_dequant: kernel.key_dequant,
                 value_dequant,
@@ -182,8 +183,8 @@ impl Runner {
             first_token: 0,
             tokens: kernel.q.len() / (kernel.num_heads * kernel.dim),
             context_tokens: kernel.k.len() / (kernel.num_kv_heads * kernel.dim),
-            key: Rows::of_tensor(k, kernel.num_kv_heads, kernel.dim),
-            value: Rows::of_tensor(v, kernel.num_kv_heads, kernel.value_dim),
+            key: SequenceRows::of_tensor(k, kernel.num_kv_heads, kernel.dim),
+            value: SequenceRows::of_tensor(v, kernel.num_kv_heads, kernel.value_dim),
             key_dequant: &kernel.fp8.map_or(&ONE, |fp8| fp8.key).dequant,
             value_dequant: &kernel.fp8.map_or(&ONE, |fp8| fp8.value).dequant,
             fp8: kernel.fp8.map(|fp8| (fp8.query_scale, fp8.prob)),

@@ -1,25 +1,13 @@
-//! The rows that a sequence's tokens are in.
+//! The tiles of a sequence's rows, packed for a product.
 
 use half::bf16;
 use half::slice::HalfFloatSliceExt;
 
+use super::super::common::element_slice::ElementSlice;
+use super::super::common::sequence_rows::SequenceRows;
 use super::lanes::{Lanes, Step};
 use super::pack::{CodeTable, TILE_KEYS, Tile};
 use super::workspace::take;
-use crate::device::PlaneLayout;
-use crate::device::emulated::storage::{ElementSlice, EmulatedPlane};
-
-/// Keys or values of a sequence: rows of heads, in the blocks of a plane or in a tensor.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rows<'a> {
-    elements: ElementSlice<'a>,
-    pub(super) heads: usize,
-    /// Elements of a head, and how many of them are used, from the first.
-    head_dim: usize,
-    pub(super) dim: usize,
-    blocks: &'a [usize],
-    block_size_tokens: usize,
-}
 
 /// Where the tokens of a tile are: their slots, of those that there are.
 pub(super) struct Slots {
@@ -44,25 +32,8 @@ pub(super) enum Side {
     Values,
 }
 
-impl<'a> Rows<'a> {
-    /// The first `dim` elements of each head, of the tokens in these blocks in order.
-    pub(super) fn of_plane(
-        plane: &'a EmulatedPlane,
-        layout: &PlaneLayout,
-        dim: usize,
-        blocks: &'a [usize],
-    ) -> Self {
-        let elements = plane.elements();
-        let block_size_tokens = layout.block_size_tokens;
-        Self { elements, heads: layout.heads, head_dim: layout.dim, dim, blocks, block_size_tokens }
-    }
-
-    /// A tensor `[tokens, heads, dim]`: one block without an end.
-    pub(super) fn of_tensor(elements: ElementSlice<'a>, heads: usize, dim: usize) -> Self {
-        Self { elements, heads, head_dim: dim, dim, blocks: &[0], block_size_tokens: usize::MAX }
-    }
-
-    /// Of the tokens from `first` up to `end`, as many as fit a tile.
+impl SequenceRows<'_> {
+    /// The slots of the tokens from `first` up to `end`, as many as fit a tile.
     #[inline]
     pub(super) fn slots(&self, first: usize, end: usize) -> Slots {
         let size = self.block_size_tokens;
@@ -92,7 +63,7 @@ impl<'a> Rows<'a> {
         buffers: &mut PackBuffers<'_>,
         panel: &mut [Step],
     ) -> usize {
-        let (dim, row, offset) = (self.dim, self.heads * self.head_dim, head * self.head_dim);
+        let (dim, row, offset) = (self.dim, self.stride(), head * self.head_dim);
         match self.elements {
             ElementSlice::Codes(codes) => {
                 let place = (row, offset, &buffers.no_codes[..dim]);

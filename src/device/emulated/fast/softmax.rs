@@ -16,7 +16,7 @@ pub(super) enum ProbType {
 pub(super) struct ScoreRow<'a> {
     /// Query head.
     pub(super) head: usize,
-    /// Of the query token.
+    /// The position of the query token.
     pub(super) position: usize,
     /// Keys that it sees.
     pub(super) visible: std::ops::Range<usize>,

@@ -5,14 +5,15 @@ use std::ops::Range;
 use half::bf16;
 use half::slice::HalfFloatSliceExt;
 
+use super::super::common::quantize::quantize_by_amax;
+use super::super::common::sequence_rows::SequenceRows;
 use super::lanes::{Lanes, Line, cells, steps};
 use super::pack::{COLUMNS, CodeTable, TILE_KEYS};
 use super::product::{Left, Sink, product};
 use super::projection::to_cells;
-use super::rows::{PackBuffers, Rows, Side};
+use super::rows::{PackBuffers, Side};
 use super::softmax::{ProbType, ScoreRow, softmax};
 use super::workspace::{Workspace, take};
-use crate::device::emulated::query::quantize_by_amax;
 use crate::device::{DeviceError, HeadScales, Modifiers, QueryScale};
 use crate::fp8::{Format, Quantizer};
 use crate::{Generation, ScaleFactors};
@@ -28,8 +29,8 @@ pub(super) struct Attention<'k> {
     pub(super) tokens: usize,
     /// Tokens that the last query token sees, itself included.
     pub(super) context_tokens: usize,
-    pub(super) key: Rows<'k>,
-    pub(super) value: Rows<'k>,
+    pub(super) key: SequenceRows<'k>,
+    pub(super) value: SequenceRows<'k>,
     /// Multiply the products, by KV head.
     pub(super) key_dequant: &'k HeadScales,
     pub(super) value_dequant: &'k HeadScales,
@@ -140,26 +141,48 @@ impl Task<'_> {
     /// Computes the results of the rows, `[heads, rows, value_dim]`, into the workspace.
     #[inline(always)]
     pub(super) fn run<L: Lanes>(&self, l: L, workspace: &mut Workspace) {
-        let Attention { generation, table, key, value, .. } = *self.attention;
-        let (heads, rows, keys) = (self.heads.len(), self.rows.len(), self.keys());
-        let span = keys.len().next_multiple_of(TILE_KEYS);
-        let width = cells::<L>(span);
-        let depth = steps::<L>(key.dim);
-        let blocks = value.dim.div_ceil(COLUMNS);
-        let panel_steps = depth.max(blocks * cells::<L>(TILE_KEYS));
+        let sizes = self.sizes::<L>();
+        self.multiply_keys(l, &sizes, workspace);
+        self.take_softmax(l, &sizes, workspace);
+        self.multiply_values(l, &sizes, workspace);
+        self.divide_by_sums(l, &sizes, workspace);
+    }
 
+    /// The sizes of the task's buffers.
+    #[inline(always)]
+    fn sizes<L: Lanes>(&self) -> Sizes {
+        let Attention { key, value, .. } = self.attention;
+        let keys = self.keys();
+        let span = keys.len().next_multiple_of(TILE_KEYS);
+        let blocks = value.dim.div_ceil(COLUMNS);
+        Sizes {
+            heads: self.heads.len(),
+            rows: self.rows.len(),
+            keys,
+            span,
+            width: cells::<L>(span),
+            panel_steps: steps::<L>(key.dim).max(blocks * cells::<L>(TILE_KEYS)),
+            blocks,
+            lines: 4 * blocks,
+        }
+    }
+
+    /// The first product: scores, bfloat16 values, `[heads, rows, width]` cells.
+    #[inline(always)]
+    fn multiply_keys<L: Lanes>(&self, l: L, sizes: &Sizes, workspace: &mut Workspace) {
+        let Attention { table, key, .. } = *self.attention;
+        let Sizes { heads, rows, ref keys, width, .. } = *sizes;
+        let depth = steps::<L>(key.dim);
         let query = take(&mut workspace.cells, heads * rows * depth, 0);
         let words = workspace.words.chunks_exact(key.dim);
         query.chunks_exact_mut(depth).zip(words).for_each(|(to, words)| to_cells::<L>(words, to));
         let scores = take(&mut workspace.scores, heads * rows * width, 0);
-        let panel = take(&mut workspace.panel, panel_steps, [Line::ZERO; 4]);
-        let longest = key.dim.max(value.dim);
+        let panel = take(&mut workspace.panel, sizes.panel_steps, [Line::ZERO; 4]);
         let mut buffers = PackBuffers {
             narrowed: &mut workspace.narrowed,
-            no_codes: take(&mut workspace.no_codes, longest, 0),
-            no_words: take(&mut workspace.no_words, longest, 0),
+            no_codes: take(&mut workspace.no_codes, key.dim, 0),
+            no_words: take(&mut workspace.no_words, key.dim, 0),
         };
-
         let mut slots = key.slots(keys.start, keys.end);
         for first in keys.clone().step_by(TILE_KEYS) {
             let next = key.slots(first + TILE_KEYS, keys.end);
@@ -180,22 +203,33 @@ impl Task<'_> {
             }
             slots = next;
         }
+    }
 
-        let scratch = take(&mut workspace.scratch, span / 16, Line::ZERO);
-        let sums = take(&mut workspace.sums, heads * rows, 0.0);
-        let (prob, prob_dequant) = match self.attention.fp8 {
-            Some((_, ScaleFactors { quant, dequant })) => {
-                (ProbType::Fp8 { quant, max: Format::kv_cache(generation).max_value() }, dequant)
+    /// The type of the probabilities in the second product.
+    fn prob_type(&self) -> ProbType {
+        match self.attention.fp8 {
+            Some((_, ScaleFactors { quant, .. })) => {
+                let max = Format::kv_cache(self.attention.generation).max_value();
+                ProbType::Fp8 { quant, max }
             }
-            None => (ProbType::Bf16, 1.0),
-        };
-        for (number, (cells_of_row, sum)) in scores.chunks_exact_mut(width).zip(sums.iter_mut()).enumerate() {
+            None => ProbType::Bf16,
+        }
+    }
+
+    /// The softmax: scores become probabilities, whose sums are kept.
+    #[inline(always)]
+    fn take_softmax<L: Lanes>(&self, l: L, sizes: &Sizes, workspace: &mut Workspace) {
+        let Sizes { heads, rows, ref keys, span, width, .. } = *sizes;
+        let (group, prob) = (self.attention.group(), self.prob_type());
+        let scratch = take(&mut workspace.scratch, span / 16, Line::ZERO);
+        let scores = take(&mut workspace.scores, heads * rows * width, 0);
+        let sums = take(&mut workspace.sums, heads * rows, 0.0);
+        for (number, (cells_of_row, sum)) in scores.chunks_exact_mut(width).zip(sums).enumerate() {
             let (head, row) = (self.heads.start + number / rows, self.rows.start + number % rows);
             // Tiles that the row sees nothing of hold no scores of it, and no product reads them.
             let visible = self.visible(row);
             let base = visible.start / TILE_KEYS * TILE_KEYS;
             let seen = base - keys.start..visible.end.next_multiple_of(TILE_KEYS) - keys.start;
-            let group = self.attention.group();
             let row = ScoreRow {
                 head: head * group + row % group,
                 position: self.position(row),
@@ -205,8 +239,20 @@ impl Task<'_> {
             };
             *sum = softmax(l, self.attention.modifiers, prob, row, scratch);
         }
+    }
 
-        let lines = 4 * blocks;
+    /// The second product, `[heads, rows, lines]`.
+    #[inline(always)]
+    fn multiply_values<L: Lanes>(&self, l: L, sizes: &Sizes, workspace: &mut Workspace) {
+        let Attention { table, value, .. } = *self.attention;
+        let Sizes { heads, rows, ref keys, width, blocks, lines, .. } = *sizes;
+        let scores = &workspace.scores;
+        let panel = take(&mut workspace.panel, sizes.panel_steps, [Line::ZERO; 4]);
+        let mut buffers = PackBuffers {
+            narrowed: &mut workspace.narrowed,
+            no_codes: take(&mut workspace.no_codes, value.dim, 0),
+            no_words: take(&mut workspace.no_words, value.dim, 0),
+        };
         let accumulators = take(&mut workspace.accumulators, heads * rows * lines, Line::ZERO);
         accumulators.fill(Line::ZERO);
         let depth = cells::<L>(TILE_KEYS);
@@ -228,12 +274,19 @@ impl Task<'_> {
             }
             slots = next;
         }
+    }
 
-        let out = take(&mut workspace.out, heads * rows * value.dim, 0.0);
-        let results =
-            accumulators.chunks_exact_mut(lines).zip(out.chunks_exact_mut(value.dim)).zip(sums.iter());
-        let used = lines - 4 + L::lines(value.dim - (blocks - 1) * COLUMNS);
-        for (number, ((row, out), sum)) in results.enumerate() {
+    /// The results: the second product over the sums of the probabilities, `[heads, rows, value_dim]`.
+    #[inline(always)]
+    fn divide_by_sums<L: Lanes>(&self, l: L, sizes: &Sizes, workspace: &mut Workspace) {
+        let Sizes { heads, rows, blocks, lines, .. } = *sizes;
+        let dim = self.attention.value.dim;
+        let prob_dequant = self.attention.fp8.map_or(1.0, |(_, prob)| prob.dequant);
+        let accumulators = take(&mut workspace.accumulators, heads * rows * lines, Line::ZERO);
+        let out = take(&mut workspace.out, heads * rows * dim, 0.0);
+        let results = accumulators.chunks_exact_mut(lines).zip(out.chunks_exact_mut(dim));
+        let used = lines - 4 + L::lines(dim - (blocks - 1) * COLUMNS);
+        for (number, ((row, out), sum)) in results.zip(&workspace.sums).enumerate() {
             let value = self.attention.value_dequant.of(self.heads.start + number / rows);
             for line in &mut row[..used] {
                 let scaled = l.mul(l.mul(l.load(line), l.splat(prob_dequant)), l.splat(value));
@@ -258,6 +311,25 @@ impl Task<'_> {
             out[self.row_number(head, row) * dim..][..dim].copy_from_slice(from);
         }
     }
+}
+
+/// The sizes of a task's buffers.
+struct Sizes {
+    /// KV heads, and query rows of each.
+    heads: usize,
+    rows: usize,
+    /// The keys that any row sees, from the start of a tile.
+    keys: Range<usize>,
+    /// Keys of whole tiles.
+    span: usize,
+    /// Cells of a row of scores.
+    width: usize,
+    /// Steps of the longest panel.
+    panel_steps: usize,
+    /// Panels of a tile of values.
+    blocks: usize,
+    /// Lines of a row of the second product.
+    lines: usize,
 }
 
 /// Takes a tile of the first product.

@@ -1,4 +1,4 @@
-//! Every instruction set against the decode by products, in float mode.
+//! Every instruction set against the exact device.
 //!
 //! With integers of few bits every float sum is exact, whatever its order, and so is each score: results then agree to
 //! the rounding of the sum of the probabilities alone. With normal numbers a score may fall on the other side of a
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use super::Runner;
 use super::job::{Job, Operation};
-use crate::device::emulated::threads::Threads;
+use crate::device::emulated::common::threads::Threads;
 use crate::device::emulated::{Emulated, Mode};
 use crate::device::{
     DecodeKernel, DecodeSequence, Device, HeadScales, Modifiers, PlaneLayout, QueryScale, StorageDtype,
@@ -102,7 +102,7 @@ impl Case {
         Self { kv_heads: 1, group: 16, dim: 576, value_dim: None, prefix: 512, ..Self::default() }
     }
 
-    /// Results by products, then by every level.
+    /// Results of the exact device, then of every level.
     fn run(&self) -> (Vec<f32>, Vec<(Level, Vec<f32>)>) {
         let mut numbers = Numbers(self.seed);
         let integers = self.integers;
@@ -111,7 +111,7 @@ impl Case {
                 .map(|_| bf16::from_f32(if integers { numbers.integer() } else { numbers.normal() }))
                 .collect()
         };
-        let device = Emulated::new(self.generation, Mode::Fast);
+        let device = Emulated::new(self.generation, Mode::Exact);
         let size = self.block_size_tokens;
         let needed: usize = self.sequences.iter().map(|(_, len)| len.div_ceil(size)).sum();
         let num_blocks = needed + 3;
@@ -197,7 +197,7 @@ impl Case {
             blocks: &blocks,
         };
         let mut expected = vec![f32::NAN; first_token * num_heads * kernel.value_dim()];
-        device.decode_by_products(&kernel, &mut expected).unwrap();
+        device.decode(&kernel, &mut expected).unwrap();
         let all = levels()
             .into_iter()
             .map(|level| {

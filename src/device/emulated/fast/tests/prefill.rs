@@ -1,13 +1,13 @@
-//! Prefills on every instruction set, against the rules in double precision and against the products of the exact path.
+//! Prefills on every instruction set, against the rules in double precision and against the exact device.
 
 use half::bf16;
 use proptest::prelude::*;
 
 use super::{EXACT_SCORES, FLOAT_SCORES, Level, Numbers, Runner, levels};
-use crate::device::emulated::head_rows::QuantizedRows;
-use crate::device::emulated::threads::Threads;
+use crate::device::emulated::common::quantized_tensor::QuantizedTensor;
+use crate::device::emulated::common::threads::Threads;
 use crate::device::emulated::{Emulated, Mode};
-use crate::device::{Fp8Prefill, HeadScales, Modifiers, PrefillKernel, QueryScale};
+use crate::device::{Device, Fp8Prefill, HeadScales, Modifiers, PrefillKernel, QueryScale};
 use crate::{Generation, ScaleFactors};
 
 #[derive(Debug, Clone)]
@@ -143,12 +143,12 @@ impl Case {
         out
     }
 
-    /// By every level.
+    /// The results of every level.
     fn run(&self, generation: Generation, fp8: Option<Fp8Prefill<'_>>) -> Vec<(Level, Vec<f32>)> {
         let operands = self.operands();
         let kernel = self.kernel(&operands, fp8);
         let quantized = |values, dim, scales: Option<&HeadScales>| {
-            QuantizedRows::new(generation, values, self.kv_heads, dim, scales).unwrap()
+            QuantizedTensor::new(generation, values, self.kv_heads, dim, scales).unwrap()
         };
         let k = quantized(kernel.k, self.dim, fp8.map(|f| &f.key.quant));
         let v = quantized(kernel.v, self.value_dim, fp8.map(|f| &f.value.quant));
@@ -184,7 +184,7 @@ impl Case {
         self.check(&self.by_the_rules(), &self.run(Generation::Gaudi2, None), bound);
     }
 
-    /// An FP8 prefill by the products of the exact path, with float accumulation, and by every level.
+    /// An FP8 prefill of the exact device, and of every level.
     fn check_fp8(&self, generation: Generation, query_scale: &QueryScale, bound: f32) {
         let scales = |base: f32| {
             HeadScales::PerHead((0..self.kv_heads).map(|head| base * (1 << head) as f32).collect())
@@ -194,14 +194,8 @@ impl Case {
         let fp8 = Fp8Prefill { query_scale, key: &key, value: &value, prob: ScaleFactors::from_quant(8.0) };
         let operands = self.operands();
         let kernel = self.kernel(&operands, Some(fp8));
-        let rows = |values, dim, quant| {
-            QuantizedRows::new(generation, values, self.kv_heads, dim, Some(quant)).unwrap()
-        };
-        let (k, v) =
-            (rows(kernel.k, self.dim, &fp8.key.quant), rows(kernel.v, self.value_dim, &fp8.value.quant));
         let mut expected = vec![f32::NAN; self.queries * self.heads() * self.value_dim];
-        let device = Emulated::new(generation, Mode::Fast);
-        device.prefill_by_products(&kernel, &k, &v, &mut expected).unwrap();
+        Emulated::new(generation, Mode::Exact).prefill(&kernel, &mut expected).unwrap();
         self.check(&expected, &self.run(generation, Some(fp8)), bound);
     }
 }
@@ -256,7 +250,7 @@ fn a_tile_of_keys_that_no_query_sees_changes_nothing() {
     for level in levels() {
         let mut out = vec![0.0; expected.len()];
         let runner = Runner { level, threads: Threads::Calling };
-        let elements = |values| crate::device::emulated::storage::ElementSlice::Words(values);
+        let elements = |values| crate::device::emulated::common::element_slice::ElementSlice::Words(values);
         runner
             .prefill(Generation::Gaudi2, &kernel, (elements(kernel.k), elements(kernel.v)), &mut out)
             .unwrap();

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{Numbers, Runner, levels};
 use crate::device::ProjectKernel;
-use crate::device::emulated::threads::Threads;
+use crate::device::emulated::common::threads::Threads;
 use crate::fp8::bf16_from_f32;
 
 /// Projects on every level and compares. With integers every sum is exact, whatever its order.

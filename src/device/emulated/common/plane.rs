@@ -4,9 +4,9 @@
 use half::bf16;
 use half::slice::HalfFloatSliceExt;
 
-use super::head_rows::{quantize_rows, set_quantizers};
+use super::element_slice::ElementSlice;
 use super::memory::PlaneMemory;
-use super::workspace;
+use super::quantize::{quantize_rows, with_quantizers};
 use crate::Generation;
 use crate::device::{DeviceError, HeadScales, PlaneLayout, StorageDtype};
 use crate::fp8::{Dequantizer, Format};
@@ -27,17 +27,6 @@ enum PlaneElements {
     Bf16(PlaneMemory<bf16>),
     /// bfloat16 values, widened.
     F32(PlaneMemory<f32>),
-}
-
-/// A slice of a plane's or a tensor's elements as they are stored.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum ElementSlice<'a> {
-    /// e4m3 codes.
-    Codes(&'a [u8]),
-    /// bfloat16 values.
-    Words(&'a [bf16]),
-    /// bfloat16 values, widened.
-    Floats(&'a [f32]),
 }
 
 /// Zeros, or an error where the memory cannot be had.
@@ -77,7 +66,7 @@ impl EmulatedPlane {
         Ok(Self { elements })
     }
 
-    pub(super) fn allocate(layout: &PlaneLayout) -> Result<Self, DeviceError> {
+    pub(in super::super) fn allocate(layout: &PlaneLayout) -> Result<Self, DeviceError> {
         let bytes = layout.bytes().unwrap_or(usize::MAX);
         let elements = match layout.dtype {
             StorageDtype::Fp8 => PlaneElements::Fp8(zeros(bytes)?),
@@ -88,7 +77,7 @@ impl EmulatedPlane {
     }
 
     /// All elements.
-    pub(super) fn elements(&self) -> ElementSlice<'_> {
+    pub(in super::super) fn elements(&self) -> ElementSlice<'_> {
         match &self.elements {
             PlaneElements::Fp8(codes) => ElementSlice::Codes(codes),
             PlaneElements::Bf16(values) => ElementSlice::Words(values),
@@ -96,7 +85,7 @@ impl EmulatedPlane {
         }
     }
 
-    pub(super) fn write(
+    pub(in super::super) fn write(
         &mut self,
         generation: Generation,
         layout: &PlaneLayout,
@@ -107,9 +96,7 @@ impl EmulatedPlane {
         let row = layout.row();
         match &mut self.elements {
             PlaneElements::Fp8(codes) => {
-                return workspace::with(|workspace| {
-                    let quantizers = &mut workspace.quantizers;
-                    set_quantizers(quantizers, generation, layout.heads, quant)?;
+                return with_quantizers(generation, layout.heads, quant, |quantizers| {
                     // Runs of slots, nearly all of a prefill, are converted in one go.
                     for (first, slot, len) in runs(slots) {
                         let (from, to) = (first * row..(first + len) * row, slot * row..(slot + len) * row);
@@ -134,7 +121,7 @@ impl EmulatedPlane {
         Ok(())
     }
 
-    pub(super) fn read(
+    pub(in super::super) fn read(
         &self,
         generation: Generation,
         layout: &PlaneLayout,
@@ -178,7 +165,7 @@ impl EmulatedPlane {
         Ok(())
     }
 
-    pub(super) fn copy_blocks(&mut self, layout: &PlaneLayout, pairs: &[(usize, usize)]) {
+    pub(in super::super) fn copy_blocks(&mut self, layout: &PlaneLayout, pairs: &[(usize, usize)]) {
         let len = layout.block_size_tokens * layout.row();
         for (from, to) in pairs {
             let (from, to) = (from * len..(from + 1) * len, to * len);
@@ -190,7 +177,7 @@ impl EmulatedPlane {
         }
     }
 
-    pub(super) fn export_block(&self, layout: &PlaneLayout, block: usize) -> Vec<u8> {
+    pub(in super::super) fn export_block(&self, layout: &PlaneLayout, block: usize) -> Vec<u8> {
         let len = layout.block_size_tokens * layout.row();
         let range = block * len..(block + 1) * len;
         match &self.elements {
@@ -200,7 +187,7 @@ impl EmulatedPlane {
         }
     }
 
-    pub(super) fn import_block(&mut self, layout: &PlaneLayout, block: usize, bytes: &[u8]) {
+    pub(in super::super) fn import_block(&mut self, layout: &PlaneLayout, block: usize, bytes: &[u8]) {
         let len = layout.block_size_tokens * layout.row();
         let range = block * len..(block + 1) * len;
         match &mut self.elements {

@@ -1,6 +1,6 @@
 //! Scores to probabilities, one row at a time, in float32.
 
-use super::fast::exponentials;
+use super::super::fast::exponentials;
 use crate::device::Modifiers;
 
 /// Turns a row of products into unnormalized probabilities, `exp(score - max)`, and returns their float32 sum, added in

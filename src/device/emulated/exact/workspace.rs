@@ -1,11 +1,10 @@
-//! Memory that computations by the matrix engine use again: what a thread's needed stays with it.
+//! The buffers that computations by the matrix engine need: each thread keeps its own from one to the next.
 
 use std::cell::RefCell;
 
 use half::bf16;
 
-use super::query::QueryRows;
-use crate::fp8::Quantizer;
+use super::query_rows::QueryRows;
 use crate::mme::{Matrix, Product};
 
 /// A workspace of more bytes than this is given back to the system.
@@ -29,8 +28,6 @@ pub(super) struct Workspace {
     /// Results, row by row.
     pub(super) out: Vec<f32>,
     pub(super) lists: Lists,
-    /// Of the heads of a plane that is written.
-    pub(super) quantizers: Vec<Quantizer>,
 }
 
 /// Lists that have elements only while they are in use.

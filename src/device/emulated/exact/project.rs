@@ -1,19 +1,18 @@
-//! Projections: a matrix product for each head.
+//! Exact projections: a matrix product for each head.
 
 use half::bf16;
 
-use super::products::Products;
 use super::workspace::Workspace;
 use crate::device::{DeviceError, ProjectKernel};
 use crate::fp8::bf16_from_f32_slice;
-use crate::mme::{Elements, Matrix, MatrixMut, MmeError, Product, Right, emptied};
+use crate::mme::{Elements, Gemm, Matrix, MatrixMut, MmeError, Product, Right, emptied};
 
 /// Accumulators that are kept at a time, where the rows can be cut.
 const TILE: usize = 1 << 20;
 
-/// [`Device::project`](crate::device::Device::project) in the mode of the device.
+/// A matrix product for each head, as [`Device::project`](crate::device::Device::project) has it.
 pub(super) fn project(
-    products: &Products,
+    gemm: Gemm,
     workspace: &mut Workspace,
     kernel: &ProjectKernel<'_>,
     out: &mut [bf16],
@@ -21,13 +20,13 @@ pub(super) fn project(
     let (row, out_row) = (kernel.heads * kernel.k, kernel.heads * kernel.out_dim());
     let tile_rows = (TILE / out_row).max(1);
     for (rows, out) in kernel.rows.chunks(tile_rows * row).zip(out.chunks_mut(tile_rows * out_row)) {
-        project_tile(products, workspace, &ProjectKernel { rows, ..*kernel }, out)?;
+        project_tile(gemm, workspace, &ProjectKernel { rows, ..*kernel }, out)?;
     }
     Ok(())
 }
 
 fn project_tile(
-    products: &Products,
+    gemm: Gemm,
     workspace: &mut Workspace,
     kernel: &ProjectKernel<'_>,
     out: &mut [bf16],
@@ -47,7 +46,7 @@ fn project_tile(
             out: MatrixMut::new(out, rows, n)?,
         });
     }
-    let result: Result<(), MmeError> = products.multiply_all(&mut of_heads);
+    let result: Result<(), MmeError> = gemm.exact_batch(&mut of_heads);
     workspace.lists.products = emptied(of_heads);
     workspace.lists.matrices = emptied(weights);
     result?;

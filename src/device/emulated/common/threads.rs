@@ -1,4 +1,4 @@
-//! Whose threads compute.
+//! The threads that tasks run on.
 
 use rayon::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::device::DeviceError;
 
 /// Where the tasks of a computation run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Threads {
+pub(in super::super) enum Threads {
     /// On those of the current rayon pool.
     Pool,
     /// On the one that asks.
@@ -15,7 +15,7 @@ pub(super) enum Threads {
 
 impl Threads {
     /// How many there are.
-    pub(super) fn count(self) -> usize {
+    pub(in super::super) fn count(self) -> usize {
         match self {
             Self::Pool => rayon::current_num_threads(),
             Self::Calling => 1,
@@ -23,7 +23,7 @@ impl Threads {
     }
 
     /// Runs tasks `0..count`.
-    pub(super) fn each(
+    pub(in super::super) fn each(
         self,
         count: usize,
         task: impl Fn(usize) -> Result<(), DeviceError> + Sync,

@@ -2,8 +2,9 @@
 
 use half::bf16;
 
+use super::super::common::quantize::quantize_by_amax;
 use crate::device::{DeviceError, QueryScale};
-use crate::fp8::{Format, Quantizer, amax_bf16};
+use crate::fp8::{Format, Quantizer};
 use crate::mme::{Elements, Matrix, MmeError};
 use crate::{Generation, ScaleFactors};
 
@@ -59,24 +60,4 @@ impl QueryRows {
         };
         Matrix::new(elements, self.values.len() / self.dim, self.dim)
     }
-}
-
-/// Quantizes a row so that its largest magnitude reaches the end of the range, and returns what multiplies it back.
-pub(super) fn quantize_by_amax(
-    generation: Generation,
-    values: &[bf16],
-    codes: &mut [u8],
-) -> Result<f32, DeviceError> {
-    let quant = quant_by_amax(generation, values);
-    Quantizer::kv_cache(generation, quant)?.quant_bf16(values, codes)?;
-    Ok(1.0 / quant)
-}
-
-/// The multiplier that takes the largest magnitude of a row to the end of the range. A row of zeros, or one so small or
-/// so large that no multiplier fits, takes 1.0.
-pub(in crate::device) fn quant_by_amax(generation: Generation, values: &[bf16]) -> f32 {
-    let quant = generation.fp8_max() / amax_bf16(values).to_f32();
-    // The multiplier is rounded to bfloat16, whose range is that of float32.
-    let is_usable = quant.is_finite() && quant > 0.0 && bf16::from_f32(quant).is_finite();
-    if is_usable { quant } else { 1.0 }
 }
