@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
 use gaudi_kv::device::{
-    DecodeKernel, DecodeSequence, Device, HeadScales, Modifiers, PlaneLayout, QueryScale, StorageDtype,
-    Values,
+    AttentionProblem, AttentionWorkspace, Device, Fp8Products, HeadScales, KeysAndValues, MhaShape,
+    Modifiers, Plane, PlaneLayout, PlanePair, QueryScale, SequenceSpan, StorageDtype,
 };
 use gaudi_kv::fp8::{Encoder, Format};
 use gaudi_kv::mme::{Elements, Gemm, Matrix, MatrixMut, Product, Right};
@@ -81,7 +81,7 @@ impl Shape {
         (planes * self.sequences * self.tokens * self.kv_heads * self.dim) as f64
     }
 
-    fn plane(&self, device: &Emulated, dtype: StorageDtype, seed: u64) -> (PlaneLayout, EmulatedPlane) {
+    fn plane(&self, device: &Emulated, dtype: StorageDtype, seed: u64) -> EmulatedPlane {
         let layout = PlaneLayout {
             num_blocks: self.sequences * self.tokens / 128,
             has_pad_block: true,
@@ -94,40 +94,49 @@ impl Shape {
         let rows = normal(seed, 4096 * layout.row());
         for first in (0..layout.pad_slot()).step_by(4096) {
             let slots: Vec<usize> = (first..(first + 4096).min(layout.pad_slot())).collect();
-            device.write(&layout, &mut plane, &rows[..slots.len() * layout.row()], &slots, &ONE).unwrap();
+            device.write(&mut plane, &rows[..slots.len() * layout.row()], &slots, &ONE).unwrap();
         }
-        (layout, plane)
+        plane
     }
 
     /// Seconds of a decode.
     fn time(&self, mode: Mode, dtype: StorageDtype, seconds: f64) -> f64 {
         let device = Emulated::new(GENERATION, mode);
-        let (key_layout, key) = self.plane(&device, dtype, 1);
+        let key = self.plane(&device, dtype, 1);
         let value = self.prefix.is_none().then(|| self.plane(&device, dtype, 2));
         let blocks = self.tokens / 128;
         let tables: Vec<usize> =
             (0..self.sequences).flat_map(|s| (0..blocks).map(move |b| b * self.sequences + s)).collect();
-        let sequences: Vec<DecodeSequence> = (0..self.sequences)
-            .map(|s| DecodeSequence {
+        let sequences: Vec<SequenceSpan> = (0..self.sequences)
+            .map(|s| SequenceSpan {
                 first_token: s,
                 tokens: 1,
-                context_tokens: self.tokens,
+                len: self.tokens,
                 first_block: s * blocks,
+                first_row: 0,
             })
             .collect();
         let q = normal(3, self.sequences * self.heads * self.dim);
-        let kernel = DecodeKernel {
+        let v_head_dim = self.prefix.unwrap_or(self.dim);
+        let problem = AttentionProblem {
             q: &q,
-            num_heads: self.heads,
-            key_layout: &key_layout,
-            key: &key,
-            key_dequant: &ONE,
-            values: match &value {
-                Some((layout, plane)) => Values::Plane { layout, plane, dequant: &ONE },
-                None => Values::KeyPrefix { dim: self.prefix.unwrap_or(self.dim) },
+            shape: MhaShape {
+                num_heads: self.heads,
+                num_kv_heads: self.kv_heads,
+                head_dim: self.dim,
+                v_head_dim,
             },
-            query_scale: &QueryScale::Dynamic,
-            prob: ScaleFactors::from_quant(1.0),
+            operands: KeysAndValues::Planes(PlanePair {
+                key: &key,
+                value: value.as_ref().unwrap_or(&key),
+                blocks: &tables,
+            }),
+            key_factors: &ScaleFactors::ONE,
+            value_factors: &ScaleFactors::ONE,
+            fp8: (dtype == StorageDtype::Fp8).then_some(Fp8Products {
+                query_scale: &QueryScale::Dynamic,
+                prob: ScaleFactors::from_quant(1.0),
+            }),
             modifiers: Modifiers {
                 softmax_scale: (self.dim as f32).sqrt().recip(),
                 logits_soft_cap: None,
@@ -136,10 +145,10 @@ impl Shape {
                 sinks: None,
             },
             sequences: &sequences,
-            blocks: &tables,
         };
-        let mut out = vec![0.0; self.sequences * self.heads * kernel.value_dim()];
-        fastest(seconds, || device.decode(black_box(&kernel), &mut out).unwrap())
+        let mut out = vec![0.0; self.sequences * self.heads * v_head_dim];
+        let mut workspace = AttentionWorkspace::default();
+        fastest(seconds, || device.attend(black_box(&problem), &mut workspace, &mut out).unwrap())
     }
 }
 
@@ -170,9 +179,10 @@ fn exact_products(shape: &Shape, seconds: f64) -> f64 {
     };
     let format = encoder.format;
     let stored = |seed| {
-        let (layout, plane) = shape.plane(&device, StorageDtype::Fp8, seed);
+        let plane = shape.plane(&device, StorageDtype::Fp8, seed);
+        let layout = *plane.layout();
         let blocks = 0..layout.blocks();
-        let codes = blocks.flat_map(|block| device.export_block(&layout, &plane, block).unwrap()).collect();
+        let codes = blocks.flat_map(|block| device.export_block(&plane, block).unwrap()).collect();
         (layout, codes)
     };
     let (layout, key): (PlaneLayout, Vec<u8>) = stored(1);
@@ -271,8 +281,7 @@ fn write_rows(seconds: f64) {
         ("cache write, scale by head", &slots, &per_head, memcpy),
         ("cache write, scattered", &scattered, &ONE, row_by_row),
     ] {
-        let time =
-            fastest(seconds, || device.write(&layout, &mut plane, black_box(&rows), slots, scale).unwrap());
+        let time = fastest(seconds, || device.write(&mut plane, black_box(&rows), slots, scale).unwrap());
         row(
             what,
             &format!("{:.1} GB/s of bfloat16", gb(time)),

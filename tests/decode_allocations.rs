@@ -9,7 +9,8 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gaudi_kv::attention::{
-    AttentionOptions, AttentionScales, Batch, DecodeBatch, MhaAttention, MlaAttention, MlaShape, MlaWorkspace,
+    AttentionOptions, AttentionScales, Batch, DecodeBatch, MhaAttention, MhaShape, MlaAttention, MlaShape,
+    MlaWorkspace,
 };
 use gaudi_kv::cache::{CacheGeometry, MhaCache, MlaCache};
 use gaudi_kv::device::StorageDtype;
@@ -84,7 +85,9 @@ impl Layers {
         let options = || AttentionOptions::new(0.1);
         let (one, layer) = (ScaleFactors::new(2.0, 0.5), ScaleFactors::new(4.0, 0.25));
         let mha = [&one, &layer].map(|scale| {
-            let attention = MhaAttention::new(HEADS, (DIM, DIM), query.clone(), options()).unwrap();
+            let shape =
+                MhaShape { num_heads: HEADS.0, num_kv_heads: HEADS.1, head_dim: DIM, v_head_dim: DIM };
+            let attention = MhaAttention::new(shape, query.clone(), options()).unwrap();
             (attention, MhaCache::new(&device, geometry, HEADS.1, (DIM, DIM), (scale, &one)).unwrap())
         });
         let weights = vec![bf16::from_f32(0.125); 4 * (32 + 24) * 80];

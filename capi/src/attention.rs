@@ -126,12 +126,13 @@ pub unsafe extern "C" fn gaudi_kv_attention_create_mha(
         let (device, shape, options) = unsafe {
             (pointer::handle("the device", device)?, structure::read(shape)?, structure::read(options)?)
         };
-        let (heads, dims) = ((shape.num_heads, shape.num_kv_heads), (shape.head_dim, shape.v_head_dim));
         // SAFETY: the caller promises that the arrays of `options` have `num_heads` numbers, and its scale as many as
         // it says.
-        let (scales, options) = unsafe { resolve(&options, heads.0) }?;
-        let layer = attention::MhaAttention::new(heads, dims, scales, options)?;
-        Ok(gaudi_kv_attention { device: device.device.clone(), layer: Layer::Mha(layer, heads.0 * dims.1) })
+        let (scales, options) = unsafe { resolve(&options, shape.num_heads) }?;
+        let gaudi_kv_mha_shape { num_heads, num_kv_heads, head_dim, v_head_dim, .. } = shape;
+        let shape = attention::MhaShape { num_heads, num_kv_heads, head_dim, v_head_dim };
+        let layer = attention::MhaAttention::new(shape, scales, options)?;
+        Ok(gaudi_kv_attention { device: device.device.clone(), layer: Layer::Mha(layer, shape.out_row()) })
     };
     // SAFETY: the caller promises that `out` is null or can be written.
     barrier(|| unsafe { pointer::hand_out(out, make) })

@@ -188,8 +188,13 @@ impl MhaAttention {
         options: Options,
     ) -> PyResult<Self> {
         let scales = attention_scales(q_scale, prob_scale);
-        let attention =
-            attention::MhaAttention::new(heads, dims, scales, options.into()).map_err(Failure::from)?;
+        let shape = attention::MhaShape {
+            num_heads: heads.0,
+            num_kv_heads: heads.1,
+            head_dim: dims.0,
+            v_head_dim: dims.1,
+        };
+        let attention = attention::MhaAttention::new(shape, scales, options.into()).map_err(Failure::from)?;
         Ok(Self { device: device.device.clone(), heads, dims, attention })
     }
 

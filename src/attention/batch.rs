@@ -3,6 +3,7 @@
 use super::AttentionError;
 use super::error::check_len;
 use crate::cache::{CacheGeometry, check_block};
+use crate::device::SequenceSpan;
 
 /// Which query tokens belong to which sequence, how long each sequence is, and where its cached tokens are.
 #[derive(Debug, Clone, Copy)]
@@ -102,30 +103,27 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// The sequences that have query tokens, each with the slots of its tokens before them, after a check of all.
-    /// `geometry` is that of the cache, if there is one.
+    /// The sequences that have query tokens, and the blocks that hold their tokens before them, after a check of all. Keys
+    /// and values of each are tensors of their own. `geometry` is that of the cache, if there is one.
     pub(super) fn with_context(
         &self,
         tokens: usize,
         geometry: Option<CacheGeometry>,
-    ) -> Result<Vec<(Sequence, Vec<usize>)>, AttentionError> {
-        let mut blocks = Vec::new();
-        let with_slots = |sequence: Sequence| {
-            let context_tokens = sequence.context_tokens();
-            let slots = match (context_tokens, geometry) {
-                (0, _) => Vec::new(),
-                (_, None) => {
+    ) -> Result<(Vec<SequenceSpan>, Vec<usize>), AttentionError> {
+        let (mut spans, mut blocks) = (Vec::new(), Vec::new());
+        for sequence in self.sequences(tokens)? {
+            let Sequence { first_token, tokens, len, .. } = sequence;
+            spans.push(SequenceSpan { first_token, tokens, len, first_block: blocks.len(), first_row: 0 });
+            match (sequence.context_tokens(), geometry) {
+                (0, _) => {}
+                (context_tokens, None) => {
                     return Err(AttentionError::NoCache { sequence: sequence.number, context_tokens });
                 }
-                (_, Some(geometry)) => {
-                    let size = geometry.block_size_tokens();
-                    blocks.clear();
+                (context_tokens, Some(geometry)) => {
                     self.push_blocks(&sequence, context_tokens, geometry, &mut blocks)?;
-                    (0..context_tokens).map(|token| blocks[token / size] * size + token % size).collect()
                 }
-            };
-            Ok((sequence, slots))
-        };
-        self.sequences(tokens)?.map(with_slots).collect()
+            }
+        }
+        Ok((spans, blocks))
     }
 }

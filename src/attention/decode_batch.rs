@@ -2,7 +2,7 @@
 
 use super::{AttentionError, Batch};
 use crate::cache::CacheGeometry;
-use crate::device::DecodeSequence;
+use crate::device::SequenceSpan;
 
 /// The sequences of a decode step and the blocks that hold their tokens, checked. One serves every layer whose cache has
 /// as many blocks of the same size, however it stores them; the next step can be prepared in its place, in the memory
@@ -12,7 +12,7 @@ pub struct DecodeBatch {
     /// `None` before it is prepared.
     geometry: Option<CacheGeometry>,
     tokens: usize,
-    pub(super) sequences: Vec<DecodeSequence>,
+    pub(super) sequences: Vec<SequenceSpan>,
     pub(super) blocks: Vec<usize>,
 }
 
@@ -39,11 +39,12 @@ impl DecodeBatch {
         self.sequences.clear();
         self.blocks.clear();
         for sequence in batch.sequences(tokens)? {
-            self.sequences.push(DecodeSequence {
+            self.sequences.push(SequenceSpan {
                 first_token: sequence.first_token,
                 tokens: sequence.tokens,
-                context_tokens: sequence.len,
+                len: sequence.len,
                 first_block: self.blocks.len(),
+                first_row: 0,
             });
             batch.push_blocks(&sequence, sequence.len, geometry, &mut self.blocks)?;
         }

@@ -1,36 +1,34 @@
 //! Attention over separate keys and values: MHA, GQA and MQA.
 
-use std::borrow::Cow;
-
 use half::bf16;
 
 use super::error::{check_rows, row_size};
 use super::{AttentionError, AttentionOptions, AttentionScales, Batch, DecodeBatch};
+use crate::ScaleFactors;
 use crate::cache::{BlockCache, MhaCache};
-use crate::device::{DecodeKernel, Device, Fp8Prefill, PrefillKernel, StorageDtype, Values};
+use crate::device::{
+    AttentionProblem, AttentionWorkspace, Device, KeysAndValues, MhaShape, StorageDtype, TensorPair,
+};
 
 /// A layer's attention.
 #[derive(Debug, Clone)]
 pub struct MhaAttention {
-    num_heads: usize,
-    num_kv_heads: usize,
-    head_dim: usize,
-    v_head_dim: usize,
+    shape: MhaShape,
     scales: AttentionScales,
     options: AttentionOptions,
 }
 
 impl MhaAttention {
-    /// A layer of `num_heads` query heads that share `num_kv_heads` KV heads in equal groups.
+    /// A layer whose query heads share the KV heads in equal groups.
     ///
     /// # Errors
     /// The heads do not divide, a size is zero, or an option does not fit.
     pub fn new(
-        (num_heads, num_kv_heads): (usize, usize),
-        (head_dim, v_head_dim): (usize, usize),
+        shape: MhaShape,
         scales: AttentionScales,
         options: AttentionOptions,
     ) -> Result<Self, AttentionError> {
+        let MhaShape { num_heads, num_kv_heads, head_dim, v_head_dim } = shape;
         for (what, value) in
             [("head_dim", head_dim), ("v_head_dim", v_head_dim), ("num_kv_heads", num_kv_heads)]
         {
@@ -45,7 +43,7 @@ impl MhaAttention {
         row_size("head_dim", &[head_dim, num_heads])?;
         row_size("v_head_dim", &[v_head_dim, num_heads])?;
         options.check(num_heads)?;
-        Ok(Self { num_heads, num_kv_heads, head_dim, v_head_dim, scales, options })
+        Ok(Self { shape, scales, options })
     }
 
     /// Attention of new tokens, with their keys and values as they were computed and those of earlier tokens read from
@@ -63,7 +61,7 @@ impl MhaAttention {
         batch: &Batch<'_>,
     ) -> Result<Vec<f32>, AttentionError> {
         let tokens = self.check_prefill((q, k, v))?;
-        let mut out = vec![0.0; tokens * self.num_heads * self.v_head_dim];
+        let mut out = vec![0.0; tokens * self.shape.out_row()];
         self.prefill_into(device, cache, (q, k, v), batch, &mut out)?;
         Ok(out)
     }
@@ -81,53 +79,43 @@ impl MhaAttention {
         batch: &Batch<'_>,
         out: &mut [f32],
     ) -> Result<(), AttentionError> {
-        let (q_row, k_row, v_row) = (
-            self.num_heads * self.head_dim,
-            self.num_kv_heads * self.head_dim,
-            self.num_kv_heads * self.v_head_dim,
-        );
-        let (tokens, out_row) = (self.check_prefill((q, k, v))?, self.num_heads * self.v_head_dim);
-        check_rows("out", out.len(), tokens, out_row)?;
+        let shape = self.shape;
+        let tokens = self.check_prefill((q, k, v))?;
+        check_rows("out", out.len(), tokens, shape.out_row())?;
         if let Some(cache) = cache {
             self.check_cache(device, cache)?;
         }
-        let fp8 =
-            cache.filter(|cache| self.options.fp8_prefill && cache.key.layout.dtype == StorageDtype::Fp8);
-        if fp8.is_some() {
-            self.scales.check(self.num_kv_heads)?;
+        let quantizing =
+            cache.filter(|cache| self.options.fp8_prefill && cache.key.layout().dtype == StorageDtype::Fp8);
+        if quantizing.is_some() {
+            self.scales.check(shape.num_kv_heads)?;
         }
-        let geometry = cache.map(MhaCache::geometry);
-        for (sequence, slots) in batch.with_context(tokens, geometry)? {
+        let (sequences, blocks) = batch.with_context(tokens, cache.map(MhaCache::geometry))?;
+        let one = ScaleFactors::ONE;
+        let mut workspace = AttentionWorkspace::default();
+        for sequence in &sequences {
             let rows = sequence.first_token..sequence.first_token + sequence.tokens;
-            let (new_keys, new_values) =
-                (&k[rows.start * k_row..rows.end * k_row], &v[rows.start * v_row..rows.end * v_row]);
-            let (keys, values) = match cache {
-                Some(cache) if !slots.is_empty() => {
-                    let (mut keys, mut values) =
-                        (cache.key.read(device, &slots)?, cache.value.read(device, &slots)?);
-                    keys.extend_from_slice(new_keys);
-                    values.extend_from_slice(new_values);
-                    (Cow::Owned(keys), Cow::Owned(values))
+            let new = TensorPair {
+                k: &k[rows.start * shape.k_row()..rows.end * shape.k_row()],
+                v: &v[rows.start * shape.v_row()..rows.end * shape.v_row()],
+            };
+            let operands = match cache {
+                Some(cache) if sequence.context_tokens() > 0 => {
+                    KeysAndValues::ContextAndTensors { context: cache.plane_pair(&blocks), new }
                 }
-                _ => (Cow::Borrowed(new_keys), Cow::Borrowed(new_values)),
+                _ => KeysAndValues::Tensors(new),
             };
-            let kernel = PrefillKernel {
-                q: &q[rows.start * q_row..rows.end * q_row],
-                k: &keys,
-                v: &values,
-                num_heads: self.num_heads,
-                num_kv_heads: self.num_kv_heads,
-                dim: self.head_dim,
-                value_dim: self.v_head_dim,
-                fp8: fp8.map(|cache| Fp8Prefill {
-                    query_scale: &self.scales.query,
-                    key: &cache.key.scale,
-                    value: &cache.value.scale,
-                    prob: self.scales.prob,
-                }),
+            let problem = AttentionProblem {
+                q,
+                shape,
+                operands,
+                key_factors: cache.map_or(&one, |cache| &cache.key.scale),
+                value_factors: cache.map_or(&one, |cache| &cache.value.scale),
+                fp8: quantizing.map(|_| self.scales.fp8_products()),
                 modifiers: self.options.modifiers(),
+                sequences: std::slice::from_ref(sequence),
             };
-            device.prefill(&kernel, &mut out[rows.start * out_row..rows.end * out_row])?;
+            device.attend(&problem, &mut workspace, out)?;
         }
         Ok(())
     }
@@ -144,12 +132,12 @@ impl MhaAttention {
         q: &[bf16],
         batch: &Batch<'_>,
     ) -> Result<Vec<f32>, AttentionError> {
-        let q_row = self.num_heads * self.head_dim;
+        let q_row = self.shape.q_row();
         let tokens = q.len() / q_row;
         check_rows("q", q.len(), tokens, q_row)?;
         let mut prepared = DecodeBatch::new();
         prepared.prepare(batch, tokens, cache.geometry())?;
-        let mut out = vec![0.0; tokens * self.num_heads * self.v_head_dim];
+        let mut out = vec![0.0; tokens * self.shape.out_row()];
         self.decode_into(device, cache, q, &prepared, &mut out)?;
         Ok(out)
     }
@@ -168,49 +156,43 @@ impl MhaAttention {
     ) -> Result<(), AttentionError> {
         self.check_cache(device, cache)?;
         let tokens = batch.tokens_for(cache.geometry())?;
-        check_rows("q", q.len(), tokens, self.num_heads * self.head_dim)?;
-        check_rows("out", out.len(), tokens, self.num_heads * self.v_head_dim)?;
-        if cache.key.layout.dtype == StorageDtype::Fp8 {
-            self.scales.check(self.num_kv_heads)?;
+        check_rows("q", q.len(), tokens, self.shape.q_row())?;
+        check_rows("out", out.len(), tokens, self.shape.out_row())?;
+        let is_fp8 = cache.key.layout().dtype == StorageDtype::Fp8;
+        if is_fp8 {
+            self.scales.check(self.shape.num_kv_heads)?;
         }
-        let kernel = DecodeKernel {
+        let problem = AttentionProblem {
             q,
-            num_heads: self.num_heads,
-            key_layout: &cache.key.layout,
-            key: &cache.key.memory,
-            key_dequant: &cache.key.scale.dequant,
-            values: Values::Plane {
-                layout: &cache.value.layout,
-                plane: &cache.value.memory,
-                dequant: &cache.value.scale.dequant,
-            },
-            query_scale: &self.scales.query,
-            prob: self.scales.prob,
+            shape: self.shape,
+            operands: KeysAndValues::Planes(cache.plane_pair(&batch.blocks)),
+            key_factors: &cache.key.scale,
+            value_factors: &cache.value.scale,
+            fp8: is_fp8.then(|| self.scales.fp8_products()),
             modifiers: self.options.modifiers(),
             sequences: &batch.sequences,
-            blocks: &batch.blocks,
         };
-        device.decode(&kernel, out)?;
+        device.attend(&problem, &mut AttentionWorkspace::default(), out)?;
         Ok(())
     }
 
     /// How many tokens there are.
     fn check_prefill(&self, (q, k, v): (&[bf16], &[bf16], &[bf16])) -> Result<usize, AttentionError> {
-        let q_row = self.num_heads * self.head_dim;
+        let q_row = self.shape.q_row();
         let tokens = q.len() / q_row;
         check_rows("q", q.len(), tokens, q_row)?;
-        check_rows("k", k.len(), tokens, self.num_kv_heads * self.head_dim)?;
-        check_rows("v", v.len(), tokens, self.num_kv_heads * self.v_head_dim)?;
+        check_rows("k", k.len(), tokens, self.shape.k_row())?;
+        check_rows("v", v.len(), tokens, self.shape.v_row())?;
         Ok(tokens)
     }
 
     fn check_cache<D: Device>(&self, device: &D, cache: &MhaCache<D::Plane>) -> Result<(), AttentionError> {
         cache.check_device(device)?;
-        let (key, value) = (&cache.key.layout, &cache.value.layout);
+        let (key, value) = (cache.key.layout(), cache.value.layout());
         for (what, value, expected) in [
-            ("the cache's num_kv_heads", key.heads, self.num_kv_heads),
-            ("the cache's head_dim", key.dim, self.head_dim),
-            ("the cache's v_head_dim", value.dim, self.v_head_dim),
+            ("the cache's num_kv_heads", key.heads, self.shape.num_kv_heads),
+            ("the cache's head_dim", key.dim, self.shape.head_dim),
+            ("the cache's v_head_dim", value.dim, self.shape.v_head_dim),
         ] {
             if value != expected {
                 return Err(AttentionError::Size {

@@ -10,25 +10,10 @@ use super::error::{check_len, check_rows, row_size};
 use super::{AttentionError, AttentionOptions, AttentionScales, Batch, DecodeBatch};
 use crate::cache::{BlockCache, MlaCache, push_joined};
 use crate::device::{
-    DecodeKernel, Device, DeviceError, Fp8Prefill, PrefillKernel, ProjectKernel, QueryScale, StorageDtype,
-    Values,
+    AttentionProblem, AttentionWorkspace, Device, DeviceError, Fp8Products, KeysAndValues, MhaShape,
+    MlaShape, ProjectKernel, QueryScale, StorageDtype, TensorPair,
 };
 use crate::fp8::bf16_from_f32_slice;
-
-/// The sizes of an MLA layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MlaShape {
-    /// Query heads.
-    pub num_heads: usize,
-    /// Elements of a latent without its rope part.
-    pub kv_lora_rank: usize,
-    /// Elements of a query or key head without its rope part.
-    pub qk_nope_head_dim: usize,
-    /// Elements of the rope part.
-    pub qk_rope_head_dim: usize,
-    /// Elements of a value head.
-    pub v_head_dim: usize,
-}
 
 /// Memory of a prefill or a decode, which the next one uses again.
 #[derive(Debug, Default)]
@@ -43,6 +28,7 @@ pub struct MlaWorkspace {
     latents: Vec<bf16>,
     /// `[tokens, num_heads, v_head_dim]`.
     values: Vec<bf16>,
+    attention: AttentionWorkspace,
 }
 
 /// A workspace of more bytes than this is given back to the system.
@@ -54,7 +40,8 @@ impl MlaWorkspace {
         let Expanded { nope, keys, values } = &self.expanded;
         let words = [&self.absorbed, &self.q, &self.latents, &self.values, nope, keys, values];
         let words: usize = words.iter().map(|words| words.capacity()).sum();
-        if words * size_of::<bf16>() + self.accumulated.capacity() * size_of::<f32>() > KEPT_BYTES {
+        let floats = self.accumulated.capacity() * size_of::<f32>();
+        if words * size_of::<bf16>() + floats + self.attention.bytes() > KEPT_BYTES {
             *self = Self::default();
         }
     }
@@ -183,17 +170,23 @@ impl MlaAttention {
         if let Some(cache) = cache {
             self.check_cache(device, cache)?;
         }
-        let sequences = batch.with_context(tokens, cache.map(MlaCache::geometry))?;
-        let MlaWorkspace { q, expanded, .. } = workspace;
+        let (sequences, blocks) = batch.with_context(tokens, cache.map(MlaCache::geometry))?;
+        let MlaWorkspace { q, expanded, attention, .. } = workspace;
         q.clear();
         push_joined(q_nope, qk_nope_head_dim, q_pe, qk_rope_head_dim, q);
         self.expand(device, kv_c, k_pe, expanded)?;
-        for (sequence, slots) in sequences {
+        let is_fp8 = self.options.fp8_prefill
+            && cache.is_some_and(|cache| cache.latent.layout().dtype == StorageDtype::Fp8);
+        // The expanded operands have no scale of their own; those of the latent mean something else.
+        let query_scale = QueryScale::Static(ScaleFactors::ONE);
+        let fp8 = Fp8Products { query_scale: &query_scale, prob: ScaleFactors::from_quant(1.0) };
+        for sequence in &sequences {
             let rows = sequence.first_token..sequence.first_token + sequence.tokens;
             let new_keys = &expanded.keys[rows.start * k_row..rows.end * k_row];
             let new_values = &expanded.values[rows.start * v_row..rows.end * v_row];
             let (keys, values) = match cache {
-                Some(cache) if !slots.is_empty() => {
+                Some(cache) if sequence.context_tokens() > 0 => {
+                    let slots = cache.plane_pair(&blocks).context_slots(sequence);
                     let Expanded { mut keys, mut values, .. } =
                         self.expand_latents(device, &cache.latent.read(device, &slots)?)?;
                     keys.extend_from_slice(new_keys);
@@ -202,28 +195,17 @@ impl MlaAttention {
                 }
                 _ => (Cow::Borrowed(new_keys), Cow::Borrowed(new_values)),
             };
-            let is_fp8 = self.options.fp8_prefill
-                && cache.is_some_and(|cache| cache.latent.layout.dtype == StorageDtype::Fp8);
-            // The expanded operands have no scale of their own; those of the latent mean something else.
-            let one = ScaleFactors::ONE;
-            let query_scale = QueryScale::Static(one.clone());
-            let kernel = PrefillKernel {
-                q: &q[rows.start * k_row..rows.end * k_row],
-                k: &keys,
-                v: &values,
-                num_heads,
-                num_kv_heads: num_heads,
-                dim,
-                value_dim: v_head_dim,
-                fp8: is_fp8.then_some(Fp8Prefill {
-                    query_scale: &query_scale,
-                    key: &one,
-                    value: &one,
-                    prob: ScaleFactors::from_quant(1.0),
-                }),
+            let problem = AttentionProblem {
+                q,
+                shape: MhaShape { num_heads, num_kv_heads: num_heads, head_dim: dim, v_head_dim },
+                operands: KeysAndValues::Tensors(TensorPair { k: &keys, v: &values }),
+                key_factors: &ScaleFactors::ONE,
+                value_factors: &ScaleFactors::ONE,
+                fp8: is_fp8.then_some(fp8),
                 modifiers: self.options.modifiers(),
+                sequences: std::slice::from_ref(sequence),
             };
-            device.prefill(&kernel, &mut out[rows.start * v_row..rows.end * v_row])?;
+            device.attend(&problem, attention, out)?;
         }
         Ok(())
     }
@@ -270,12 +252,13 @@ impl MlaAttention {
         let tokens = batch.tokens_for(cache.geometry())?;
         self.check_query(q_nope, q_pe, tokens)?;
         check_rows("out", out.len(), tokens, num_heads * v_head_dim)?;
-        if cache.latent.layout.dtype == StorageDtype::Fp8 {
+        let is_fp8 = cache.latent.layout().dtype == StorageDtype::Fp8;
+        if is_fp8 {
             // One latent, one scale: of the query too.
             self.scales.check(1)?;
         }
         let rows = tokens * num_heads;
-        let MlaWorkspace { absorbed, q, accumulated, latents, values, .. } = workspace;
+        let MlaWorkspace { absorbed, q, accumulated, latents, values, attention, .. } = workspace;
         absorbed.resize(rows * kv_lora_rank, bf16::ZERO);
         let weights =
             ProjectKernel { rows: q_nope, weights: &self.key_columns, heads: num_heads, k: qk_nope_head_dim };
@@ -283,20 +266,22 @@ impl MlaAttention {
         q.clear();
         push_joined(absorbed, kv_lora_rank, q_pe, qk_rope_head_dim, q);
         accumulated.resize(rows * kv_lora_rank, 0.0);
-        let kernel = DecodeKernel {
+        let problem = AttentionProblem {
             q,
-            num_heads,
-            key_layout: &cache.latent.layout,
-            key: &cache.latent.memory,
-            key_dequant: &cache.latent.scale.dequant,
-            values: Values::KeyPrefix { dim: kv_lora_rank },
-            query_scale: &self.scales.query,
-            prob: self.scales.prob,
+            shape: MhaShape {
+                num_heads,
+                num_kv_heads: 1,
+                head_dim: kv_lora_rank + qk_rope_head_dim,
+                v_head_dim: kv_lora_rank,
+            },
+            operands: KeysAndValues::Planes(cache.plane_pair(&batch.blocks)),
+            key_factors: &cache.latent.scale,
+            value_factors: &cache.latent.scale,
+            fp8: is_fp8.then(|| self.scales.fp8_products()),
             modifiers: self.options.modifiers(),
             sequences: &batch.sequences,
-            blocks: &batch.blocks,
         };
-        device.decode(&kernel, accumulated)?;
+        device.attend(&problem, attention, accumulated)?;
         latents.resize(accumulated.len(), bf16::ZERO);
         // They are bfloat16 values.
         bf16_from_f32_slice(accumulated, latents).map_err(DeviceError::from)?;

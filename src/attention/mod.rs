@@ -24,6 +24,8 @@ pub use batch::Batch;
 pub use decode_batch::DecodeBatch;
 pub use error::AttentionError;
 pub use mha::MhaAttention;
-pub use mla::{MlaAttention, MlaShape, MlaWorkspace};
+pub use mla::{MlaAttention, MlaWorkspace};
 pub use options::AttentionOptions;
 pub use scales::AttentionScales;
+
+pub use crate::device::{MhaShape, MlaShape};

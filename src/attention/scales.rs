@@ -3,7 +3,7 @@
 use super::AttentionError;
 use crate::ScaleFactors;
 use crate::cache::{check_scales, is_usable};
-use crate::device::QueryScale;
+use crate::device::{Fp8Products, QueryScale};
 use crate::scales::{LayerReport, Origin};
 
 /// How query and probabilities are quantized. Keys and values have the scales of their cache.
@@ -34,6 +34,11 @@ impl AttentionScales {
     pub fn with_prob(mut self, quant: f32, dequant: f32) -> Self {
         self.prob = ScaleFactors { quant, dequant };
         self
+    }
+
+    /// What FP8 products take of the scales.
+    pub(super) fn fp8_products(&self) -> Fp8Products<'_> {
+        Fp8Products { query_scale: &self.query, prob: self.prob }
     }
 
     /// Checks the scales where they are about to be used: a cache that is not FP8 never looks at them.

@@ -7,6 +7,7 @@ use super::latent::MlaCache;
 use super::paged::Paged;
 use super::separate::MhaCache;
 use crate::Generation;
+use crate::device::Plane;
 
 /// A cache of keys and values, or one of latents. What both do with whole blocks is in
 /// [`BlockCache`](super::BlockCache).
@@ -18,10 +19,10 @@ pub enum AnyCache<P> {
     Mla(MlaCache<P>),
 }
 
-impl<P> AnyCache<P> {
+impl<P: Plane> AnyCache<P> {
     /// The cache's blocks, and how they are stored.
     #[must_use]
-    pub const fn geometry(&self) -> CacheGeometry {
+    pub fn geometry(&self) -> CacheGeometry {
         match self {
             Self::Mha(cache) => cache.geometry(),
             Self::Mla(cache) => cache.geometry(),
@@ -85,7 +86,7 @@ impl<P> From<MlaCache<P>> for AnyCache<P> {
     }
 }
 
-impl<P> Planes<P> for AnyCache<P> {
+impl<P: Plane> Planes<P> for AnyCache<P> {
     fn generation(&self) -> Generation {
         match self {
             Self::Mha(cache) => cache.generation(),

@@ -5,10 +5,10 @@ use xxhash_rust::xxh3::Xxh3;
 use super::paged::check_block;
 use super::{BlockImage, CacheError, Paged};
 use crate::Generation;
-use crate::device::Device;
+use crate::device::{Device, Plane};
 
 /// What a cache is made of. Outside this crate nothing implements it, so [`BlockCache`] is sealed.
-pub trait Planes<P> {
+pub trait Planes<P: Plane> {
     /// Whose arithmetic stored the cache.
     fn generation(&self) -> Generation;
 
@@ -25,7 +25,7 @@ pub trait Planes<P> {
 }
 
 /// Whole blocks of a paged cache.
-pub trait BlockCache<P>: Planes<P> {
+pub trait BlockCache<P: Plane>: Planes<P> {
     /// Refuses a device of another generation: the same codes mean other values there.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ pub trait BlockCache<P>: Planes<P> {
         let pairs = pairs.iter().map(|(from, to)| Ok((check(*from)?, check(*to)?)));
         let pairs = pairs.collect::<Result<Vec<_>, CacheError>>()?;
         for plane in self.planes_mut() {
-            device.copy_blocks(&plane.layout, &mut plane.memory, &pairs)?;
+            device.copy_blocks(&mut plane.plane, &pairs)?;
         }
         Ok(())
     }
@@ -81,7 +81,7 @@ pub trait BlockCache<P>: Planes<P> {
         let block = self.check_block(block)?;
         self.check_image(image)?;
         for (plane, image) in self.planes_mut().into_iter().zip(&image.planes) {
-            device.import_block(&plane.layout, &mut plane.memory, block, &image.bytes)?;
+            device.import_block(&mut plane.plane, block, &image.bytes)?;
         }
         Ok(())
     }
@@ -102,7 +102,7 @@ pub trait BlockCache<P>: Planes<P> {
     /// The id is outside the cache.
     fn check_block(&self, block: i32) -> Result<usize, CacheError> {
         let planes = self.planes();
-        planes.first().map_or(Ok(0), |plane| check_block(plane.layout.blocks(), block))
+        planes.first().map_or(Ok(0), |plane| check_block(plane.layout().blocks(), block))
     }
 
     /// Checks that a block's bytes mean here what they meant where it was exported.
@@ -132,4 +132,4 @@ pub trait BlockCache<P>: Planes<P> {
     }
 }
 
-impl<P, C: Planes<P>> BlockCache<P> for C {}
+impl<P: Plane, C: Planes<P>> BlockCache<P> for C {}

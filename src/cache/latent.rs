@@ -7,7 +7,7 @@ use half::bf16;
 use super::blocks::{BlockCache, Planes};
 use super::paged::{check_len, with_slots};
 use super::{CacheError, CacheGeometry, Paged};
-use crate::device::{Device, PlaneLayout};
+use crate::device::{Device, Plane, PlaneLayout, PlanePair};
 use crate::{Generation, ScaleFactors};
 
 /// Joined rows of more bytes than this are given back to the system.
@@ -27,7 +27,7 @@ pub struct MlaCache<P> {
     pub(crate) latent: Paged<P>,
 }
 
-impl<P> MlaCache<P> {
+impl<P: Plane> MlaCache<P> {
     /// An empty cache on a device. Its one scale is `k_scale`; there is no place for another.
     ///
     /// # Errors
@@ -64,8 +64,13 @@ impl<P> MlaCache<P> {
 
     /// Its blocks, and how they are stored.
     #[must_use]
-    pub const fn geometry(&self) -> CacheGeometry {
-        CacheGeometry::of(&self.latent.layout)
+    pub fn geometry(&self) -> CacheGeometry {
+        CacheGeometry::of(self.latent.layout())
+    }
+
+    /// Its plane as attention takes it, of keys and values, with the blocks of a batch.
+    pub(crate) const fn plane_pair<'a>(&'a self, blocks: &'a [usize]) -> PlanePair<'a, P> {
+        PlanePair { key: &self.latent.plane, value: &self.latent.plane, blocks }
     }
 
     /// Stores the latents of tokens at their slots: `kv_c` is `[tokens, kv_lora_rank]`, normalized; `k_pe`
@@ -81,7 +86,7 @@ impl<P> MlaCache<P> {
         slot_mapping: &[i64],
     ) -> Result<(), CacheError> {
         self.check_device(device)?;
-        let (rank, rope, layout) = (self.kv_lora_rank, self.qk_rope_head_dim, self.latent.layout);
+        let (rank, rope, layout) = (self.kv_lora_rank, self.qk_rope_head_dim, *self.latent.layout());
         with_slots(&layout, slot_mapping, |slots| {
             check_len("kv_c", kv_c.len(), slots.len() * rank)?;
             check_len("k_pe", k_pe.len(), slots.len() * rope)?;
@@ -106,11 +111,11 @@ impl<P> MlaCache<P> {
         slot_mapping: &[i64],
     ) -> Result<Vec<bf16>, CacheError> {
         self.check_device(device)?;
-        with_slots(&self.latent.layout, slot_mapping, |slots| self.latent.read(device, slots))
+        with_slots(self.latent.layout(), slot_mapping, |slots| self.latent.read(device, slots))
     }
 }
 
-impl<P> Planes<P> for MlaCache<P> {
+impl<P: Plane> Planes<P> for MlaCache<P> {
     fn generation(&self) -> Generation {
         self.generation
     }

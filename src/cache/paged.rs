@@ -8,13 +8,12 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::plane_scale::{checked_for_plane, factor_bits};
 use super::{CacheError, CacheGeometry, PlaneImage};
-use crate::device::{Device, PlaneLayout, StorageDtype};
+use crate::device::{Device, Plane, PlaneLayout, StorageDtype};
 
 /// A plane in a device's memory, and the multipliers that it is written and read with.
 #[derive(Debug)]
 pub struct Paged<P> {
-    pub(crate) layout: PlaneLayout,
-    pub(crate) memory: P,
+    pub(crate) plane: P,
     pub(crate) scale: ScaleFactors,
 }
 
@@ -52,21 +51,31 @@ pub(super) fn check_len(what: &'static str, len: usize, expected: usize) -> Resu
     if len == expected { Ok(()) } else { Err(CacheError::Length { what, len, expected }) }
 }
 
-impl<P> Paged<P> {
+impl<P: Plane> Paged<P> {
+    /// What lies where in the plane.
+    pub(crate) fn layout(&self) -> &PlaneLayout {
+        self.plane.layout()
+    }
+
     pub(super) fn new<D: Device<Plane = P>>(
         device: &D,
         geometry: CacheGeometry,
         (heads, dim): (usize, usize),
         scale: &ScaleFactors,
-        plane: &'static str,
-        memory: impl FnOnce(&PlaneLayout) -> Result<P, CacheError>,
+        what: &'static str,
+        make: impl FnOnce(&PlaneLayout) -> Result<P, CacheError>,
     ) -> Result<Self, CacheError> {
         if geometry.dtype() == StorageDtype::Fp8 && !device.applies_scales() {
             return Err(CacheError::NoScales { device: device.description() });
         }
         let layout = geometry.plane(heads, dim)?;
-        let scale = checked_for_plane(scale, &layout, plane)?;
-        Ok(Self { layout, memory: memory(&layout)?, scale })
+        let scale = checked_for_plane(scale, &layout, what)?;
+        let plane = make(&layout)?;
+        if *plane.layout() != layout {
+            let shape = |layout: &PlaneLayout| format!("a plane of {layout:?}");
+            return Err(CacheError::Shape { found: shape(plane.layout()), expected: shape(&layout) });
+        }
+        Ok(Self { plane, scale })
     }
 
     /// Stores rows at slots that were checked.
@@ -76,7 +85,7 @@ impl<P> Paged<P> {
         rows: &[bf16],
         slots: &[usize],
     ) -> Result<(), CacheError> {
-        device.write(&self.layout, &mut self.memory, rows, slots, &self.scale.quant)?;
+        device.write(&mut self.plane, rows, slots, &self.scale.quant)?;
         Ok(())
     }
 
@@ -86,14 +95,14 @@ impl<P> Paged<P> {
         device: &D,
         slots: &[usize],
     ) -> Result<Vec<bf16>, CacheError> {
-        let mut rows = vec![bf16::ZERO; slots.len() * self.layout.row()];
-        device.read(&self.layout, &self.memory, slots, &self.scale.dequant, &mut rows)?;
+        let mut rows = vec![bf16::ZERO; slots.len() * self.layout().row()];
+        device.read(&self.plane, slots, &self.scale.dequant, &mut rows)?;
         Ok(rows)
     }
 
     /// Hashes everything that the meaning of stored bytes depends on.
     pub(super) fn hash_into(&self, hasher: &mut Xxh3) {
-        let layout = &self.layout;
+        let layout = self.layout();
         hasher.update(layout.dtype.name().as_bytes());
         for size in [layout.block_size_tokens, layout.heads, layout.dim] {
             hasher.update(&(size as u64).to_le_bytes());
@@ -108,19 +117,19 @@ impl<P> Paged<P> {
         device: &D,
         block: usize,
     ) -> Result<PlaneImage, CacheError> {
-        let layout = &self.layout;
+        let layout = self.layout();
         Ok(PlaneImage {
             dtype: layout.dtype,
             block_size_tokens: layout.block_size_tokens,
             heads: layout.heads,
             dim: layout.dim,
-            bytes: device.export_block(layout, &self.memory, block)?,
+            bytes: device.export_block(&self.plane, block)?,
         })
     }
 
     /// Whether a block of another cache has this plane's type and shape.
     pub(super) fn check_image(&self, image: &PlaneImage) -> Result<(), CacheError> {
-        let layout = &self.layout;
+        let layout = self.layout();
         if image.dtype != layout.dtype {
             return Err(CacheError::Dtype { found: image.dtype, expected: layout.dtype });
         }

@@ -5,7 +5,7 @@ use half::bf16;
 use super::blocks::{BlockCache, Planes};
 use super::paged::{check_len, with_slots};
 use super::{CacheError, CacheGeometry, Paged};
-use crate::device::{Device, PlaneLayout};
+use crate::device::{Device, Plane, PlaneLayout, PlanePair};
 use crate::{Generation, ScaleFactors};
 
 /// Keys and values, `[num_blocks + 1, block_size_tokens, num_kv_heads, head_dim]` each.
@@ -16,7 +16,7 @@ pub struct MhaCache<P> {
     pub(crate) value: Paged<P>,
 }
 
-impl<P> MhaCache<P> {
+impl<P: Plane> MhaCache<P> {
     /// An empty cache on a device. `head_dim` is that of the key; the value's may differ.
     ///
     /// # Errors
@@ -58,8 +58,13 @@ impl<P> MhaCache<P> {
 
     /// Its blocks, and how they are stored.
     #[must_use]
-    pub const fn geometry(&self) -> CacheGeometry {
-        CacheGeometry::of(&self.key.layout)
+    pub fn geometry(&self) -> CacheGeometry {
+        CacheGeometry::of(self.key.layout())
+    }
+
+    /// Its planes as attention takes them, with the blocks of a batch.
+    pub(crate) const fn plane_pair<'a>(&'a self, blocks: &'a [usize]) -> PlanePair<'a, P> {
+        PlanePair { key: &self.key.plane, value: &self.value.plane, blocks }
     }
 
     /// Stores the keys and values of tokens at their slots, `[tokens, num_kv_heads, head_dim]`.
@@ -74,10 +79,10 @@ impl<P> MhaCache<P> {
         slot_mapping: &[i64],
     ) -> Result<(), CacheError> {
         self.check_device(device)?;
-        let layout = self.key.layout;
+        let layout = *self.key.layout();
         with_slots(&layout, slot_mapping, |slots| {
-            check_len("k", k.len(), slots.len() * self.key.layout.row())?;
-            check_len("v", v.len(), slots.len() * self.value.layout.row())?;
+            check_len("k", k.len(), slots.len() * self.key.layout().row())?;
+            check_len("v", v.len(), slots.len() * self.value.layout().row())?;
             self.key.write(device, k, slots)?;
             self.value.write(device, v, slots)
         })
@@ -93,13 +98,13 @@ impl<P> MhaCache<P> {
         slot_mapping: &[i64],
     ) -> Result<(Vec<bf16>, Vec<bf16>), CacheError> {
         self.check_device(device)?;
-        with_slots(&self.key.layout, slot_mapping, |slots| {
+        with_slots(self.key.layout(), slot_mapping, |slots| {
             Ok((self.key.read(device, slots)?, self.value.read(device, slots)?))
         })
     }
 }
 
-impl<P> Planes<P> for MhaCache<P> {
+impl<P: Plane> Planes<P> for MhaCache<P> {
     fn generation(&self) -> Generation {
         self.generation
     }

@@ -8,7 +8,7 @@ use super::stored_cache::{StoredCache, StoredPart};
 use super::variant::RunScales;
 use crate::ScaleFactors;
 use crate::activations::{Activations, LayerShape};
-use crate::attention::{AttentionError, Batch, MhaAttention, MlaAttention, MlaShape};
+use crate::attention::{AttentionError, Batch, MhaAttention, MhaShape, MlaAttention, MlaShape};
 use crate::cache::{BlockCache, BlockImage, CacheGeometry, MhaCache, MlaCache};
 use crate::device::{Device, DeviceError, StorageDtype};
 
@@ -82,8 +82,14 @@ impl LayerRunner<'_> {
             return Err(mismatch());
         };
         let (kv_heads, dims) = (kv_heads.local.len(), (*head_dim, *v_head_dim));
+        let shape = MhaShape {
+            num_heads: heads.local.len(),
+            num_kv_heads: kv_heads,
+            head_dim: *head_dim,
+            v_head_dim: *v_head_dim,
+        };
         let (options, attention_scales) = (self.scoring.options.clone(), scales.attention.clone());
-        let attention = MhaAttention::new((heads.local.len(), kv_heads), dims, attention_scales, options)?;
+        let attention = MhaAttention::new(shape, attention_scales, options)?;
         let sequence = Sequence::new(*tokens);
         let (geometry, batch) = (sequence.geometry(self.dtype)?, sequence.batch());
         let mut cache = MhaCache::new(device, geometry, kv_heads, dims, (&scales.k, &scales.v))?;

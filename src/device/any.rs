@@ -6,8 +6,10 @@ use super::emulated::{Emulated, EmulatedPlane};
 use super::error::DeviceError;
 #[cfg(feature = "hpu")]
 use super::hpu::{Hpu, HpuPlane};
-use super::kernel::{DecodeKernel, PrefillKernel, ProjectKernel, Values};
-use super::plane::PlaneLayout;
+use super::plane::{Plane, PlaneLayout};
+use super::problem::{AttentionProblem, KeysAndValues, PlanePair};
+use super::projection::ProjectKernel;
+use super::workspace::AttentionWorkspace;
 use super::{Backend, Device};
 use crate::{Generation, HeadScales};
 
@@ -105,28 +107,33 @@ impl AnyPlane {
     }
 }
 
-/// The kernel over the planes that `of` finds in its own.
+impl Plane for AnyPlane {
+    fn layout(&self) -> &PlaneLayout {
+        match self {
+            Self::Emulated(plane) => plane.layout(),
+            #[cfg(feature = "hpu")]
+            Self::Hpu(plane) => plane.layout(),
+        }
+    }
+}
+
+/// The problem over the planes that `of` finds in its own.
 fn with_planes<'a, P>(
-    kernel: &DecodeKernel<'a, AnyPlane>,
+    problem: &'a AttentionProblem<'_, AnyPlane>,
     of: impl Fn(&'a AnyPlane) -> Result<&'a P, DeviceError>,
-) -> Result<DecodeKernel<'a, P>, DeviceError> {
-    let values = match &kernel.values {
-        Values::Plane { layout, plane, dequant } => Values::Plane { layout, plane: of(plane)?, dequant },
-        Values::KeyPrefix { dim } => Values::KeyPrefix { dim: *dim },
+) -> Result<AttentionProblem<'a, P>, DeviceError> {
+    let pair = |pair: &'a PlanePair<'_, AnyPlane>| {
+        let PlanePair { key, value, blocks } = *pair;
+        Ok::<_, DeviceError>(PlanePair { key: of(key)?, value: of(value)?, blocks })
     };
-    Ok(DecodeKernel {
-        q: kernel.q,
-        num_heads: kernel.num_heads,
-        key_layout: kernel.key_layout,
-        key: of(kernel.key)?,
-        key_dequant: kernel.key_dequant,
-        values,
-        query_scale: kernel.query_scale,
-        prob: kernel.prob,
-        modifiers: kernel.modifiers,
-        sequences: kernel.sequences,
-        blocks: kernel.blocks,
-    })
+    let operands = match &problem.operands {
+        KeysAndValues::Planes(planes) => KeysAndValues::Planes(pair(planes)?),
+        KeysAndValues::Tensors(tensors) => KeysAndValues::Tensors(*tensors),
+        KeysAndValues::ContextAndTensors { context, new } => {
+            KeysAndValues::ContextAndTensors { context: pair(context)?, new: *new }
+        }
+    };
+    Ok(problem.over(operands, problem.sequences))
 }
 
 impl Device for AnyDevice {
@@ -158,63 +165,48 @@ impl Device for AnyDevice {
 
     fn write(
         &self,
-        layout: &PlaneLayout,
         plane: &mut AnyPlane,
         rows: &[bf16],
         slots: &[usize],
         quant: &HeadScales,
     ) -> Result<(), DeviceError> {
-        on_plane!(self, plane, |device, plane| device.write(layout, plane, rows, slots, quant))
+        on_plane!(self, plane, |device, plane| device.write(plane, rows, slots, quant))
     }
 
     fn read(
         &self,
-        layout: &PlaneLayout,
         plane: &AnyPlane,
         slots: &[usize],
         dequant: &HeadScales,
         rows: &mut [bf16],
     ) -> Result<(), DeviceError> {
-        on_plane!(self, plane, |device, plane| device.read(layout, plane, slots, dequant, rows))
+        on_plane!(self, plane, |device, plane| device.read(plane, slots, dequant, rows))
     }
 
-    fn copy_blocks(
+    fn copy_blocks(&self, plane: &mut AnyPlane, pairs: &[(usize, usize)]) -> Result<(), DeviceError> {
+        on_plane!(self, plane, |device, plane| device.copy_blocks(plane, pairs))
+    }
+
+    fn export_block(&self, plane: &AnyPlane, block: usize) -> Result<Vec<u8>, DeviceError> {
+        on_plane!(self, plane, |device, plane| device.export_block(plane, block))
+    }
+
+    fn import_block(&self, plane: &mut AnyPlane, block: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        on_plane!(self, plane, |device, plane| device.import_block(plane, block, bytes))
+    }
+
+    fn attend(
         &self,
-        layout: &PlaneLayout,
-        plane: &mut AnyPlane,
-        pairs: &[(usize, usize)],
+        problem: &AttentionProblem<'_, AnyPlane>,
+        workspace: &mut AttentionWorkspace,
+        out: &mut [f32],
     ) -> Result<(), DeviceError> {
-        on_plane!(self, plane, |device, plane| device.copy_blocks(layout, plane, pairs))
-    }
-
-    fn export_block(
-        &self,
-        layout: &PlaneLayout,
-        plane: &AnyPlane,
-        block: usize,
-    ) -> Result<Vec<u8>, DeviceError> {
-        on_plane!(self, plane, |device, plane| device.export_block(layout, plane, block))
-    }
-
-    fn import_block(
-        &self,
-        layout: &PlaneLayout,
-        plane: &mut AnyPlane,
-        block: usize,
-        bytes: &[u8],
-    ) -> Result<(), DeviceError> {
-        on_plane!(self, plane, |device, plane| device.import_block(layout, plane, block, bytes))
-    }
-
-    fn prefill(&self, kernel: &PrefillKernel<'_>, out: &mut [f32]) -> Result<(), DeviceError> {
-        on_device!(self, |device| device.prefill(kernel, out))
-    }
-
-    fn decode(&self, kernel: &DecodeKernel<'_, AnyPlane>, out: &mut [f32]) -> Result<(), DeviceError> {
         match self {
-            Self::Emulated(device) => device.decode(&with_planes(kernel, AnyPlane::emulated)?, out),
+            Self::Emulated(device) => {
+                device.attend(&with_planes(problem, AnyPlane::emulated)?, workspace, out)
+            }
             #[cfg(feature = "hpu")]
-            Self::Hpu(device) => device.decode(&with_planes(kernel, AnyPlane::hpu)?, out),
+            Self::Hpu(device) => device.attend(&with_planes(problem, AnyPlane::hpu)?, workspace, out),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What computes, and how.
+//! The kinds of devices that results come from, and their arithmetic.
 
 use std::fmt;
 

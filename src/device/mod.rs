@@ -8,23 +8,30 @@ mod amax;
 mod any;
 mod backend;
 mod choice;
+mod context;
 mod detect;
 pub mod emulated;
 mod error;
 #[cfg(feature = "hpu")]
 pub mod hpu;
-mod kernel;
 mod plane;
+mod problem;
+mod projection;
+mod shape;
+mod workspace;
 
 pub use any::{AnyDevice, AnyPlane};
 pub use backend::Backend;
 pub use choice::{DeviceChoice, DeviceNameError};
 pub use detect::{InstalledDevice, installed_devices, installed_generation};
 pub use error::DeviceError;
-pub use kernel::{
-    DecodeKernel, DecodeSequence, Fp8Prefill, Modifiers, PrefillKernel, ProjectKernel, QueryScale, Values,
+pub use plane::{Plane, PlaneLayout, StorageDtype};
+pub use problem::{
+    AttentionProblem, Fp8Products, KeysAndValues, Modifiers, PlanePair, QueryScale, SequenceSpan, TensorPair,
 };
-pub use plane::{PlaneLayout, StorageDtype};
+pub use projection::ProjectKernel;
+pub use shape::{MhaShape, MlaShape};
+pub use workspace::AttentionWorkspace;
 
 pub use crate::HeadScales;
 
@@ -35,7 +42,7 @@ use crate::Generation;
 /// A place where caches live and attention runs.
 pub trait Device: Send + Sync {
     /// The memory of one cache plane.
-    type Plane: Send + Sync;
+    type Plane: Plane;
 
     /// Which Gaudi's arithmetic it has.
     fn generation(&self) -> Generation;
@@ -62,7 +69,6 @@ pub trait Device: Send + Sync {
     /// The device failed.
     fn write(
         &self,
-        layout: &PlaneLayout,
         plane: &mut Self::Plane,
         rows: &[bf16],
         slots: &[usize],
@@ -75,7 +81,6 @@ pub trait Device: Send + Sync {
     /// The device failed.
     fn read(
         &self,
-        layout: &PlaneLayout,
         plane: &Self::Plane,
         slots: &[usize],
         dequant: &HeadScales,
@@ -86,47 +91,30 @@ pub trait Device: Send + Sync {
     ///
     /// # Errors
     /// The device failed.
-    fn copy_blocks(
-        &self,
-        layout: &PlaneLayout,
-        plane: &mut Self::Plane,
-        pairs: &[(usize, usize)],
-    ) -> Result<(), DeviceError>;
+    fn copy_blocks(&self, plane: &mut Self::Plane, pairs: &[(usize, usize)]) -> Result<(), DeviceError>;
 
     /// The bytes of one block as they are stored.
     ///
     /// # Errors
     /// The device failed.
-    fn export_block(
-        &self,
-        layout: &PlaneLayout,
-        plane: &Self::Plane,
-        block: usize,
-    ) -> Result<Vec<u8>, DeviceError>;
+    fn export_block(&self, plane: &Self::Plane, block: usize) -> Result<Vec<u8>, DeviceError>;
 
     /// Overwrites one block with bytes of the right length.
     ///
     /// # Errors
     /// The device failed.
-    fn import_block(
+    fn import_block(&self, plane: &mut Self::Plane, block: usize, bytes: &[u8]) -> Result<(), DeviceError>;
+
+    /// Attention: the results of the problem's query tokens go to their rows of `out`, `[tokens, num_heads, v_head_dim]`.
+    ///
+    /// # Errors
+    /// The device failed.
+    fn attend(
         &self,
-        layout: &PlaneLayout,
-        plane: &mut Self::Plane,
-        block: usize,
-        bytes: &[u8],
+        problem: &AttentionProblem<'_, Self::Plane>,
+        workspace: &mut AttentionWorkspace,
+        out: &mut [f32],
     ) -> Result<(), DeviceError>;
-
-    /// Attention of one sequence over keys and values given as bfloat16.
-    ///
-    /// # Errors
-    /// The device failed.
-    fn prefill(&self, kernel: &PrefillKernel<'_>, out: &mut [f32]) -> Result<(), DeviceError>;
-
-    /// Attention of several sequences over cache planes.
-    ///
-    /// # Errors
-    /// The device failed.
-    fn decode(&self, kernel: &DecodeKernel<'_, Self::Plane>, out: &mut [f32]) -> Result<(), DeviceError>;
 
     /// Bfloat16 matrix products on the matrix engine, one for each head, rounded to bfloat16.
     ///

@@ -1,4 +1,4 @@
-//! The layout of a cache plane.
+//! Cache planes: what is common to those of all devices.
 
 /// How a cache stores its elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -97,4 +97,10 @@ impl PlaneLayout {
     pub const fn block_bytes(&self) -> usize {
         self.block_size_tokens * self.row() * self.dtype.bytes()
     }
+}
+
+/// The memory of a cache plane on a device.
+pub trait Plane: Send + Sync {
+    /// What lies where in it.
+    fn layout(&self) -> &PlaneLayout;
 }

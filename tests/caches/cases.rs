@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use gaudi_kv::attention::{AttentionOptions, AttentionScales, Batch, MhaAttention};
+use gaudi_kv::attention::{AttentionOptions, AttentionScales, Batch, MhaAttention, MhaShape};
 use gaudi_kv::cache::{CacheGeometry, MhaCache};
 use gaudi_kv::device::emulated::{Emulated, Mode};
 use gaudi_kv::device::{Device, StorageDtype};
@@ -14,6 +14,11 @@ use half::bf16;
 use crate::float64::Reference;
 use crate::model::{Head, Modifiers, Row, quantized_query};
 use crate::numbers::{Random, dequantized};
+
+/// The sizes of a layer: query heads and KV heads, elements of a key and of a value.
+pub fn shape(heads: (usize, usize), dims: (usize, usize)) -> MhaShape {
+    MhaShape { num_heads: heads.0, num_kv_heads: heads.1, head_dim: dims.0, v_head_dim: dims.1 }
+}
 
 /// Multipliers, one for all heads or one for each.
 #[derive(Debug, Clone)]
@@ -258,7 +263,7 @@ impl Mha {
 
     pub fn attention(&self) -> MhaAttention {
         let scales = attention_scales(self.query.as_ref(), self.prob);
-        MhaAttention::new(self.heads, self.dims, scales, self.options.clone()).unwrap()
+        MhaAttention::new(shape(self.heads, self.dims), scales, self.options.clone()).unwrap()
     }
 
     pub fn places(&self) -> Vec<Place> {

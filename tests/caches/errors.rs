@@ -10,7 +10,7 @@ use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
 use gaudi_kv::{Generation, ScaleFactors};
 use half::bf16;
 
-use crate::cases::Scale;
+use crate::cases::{Scale, shape};
 
 const HEADS: (usize, usize) = (4, 2);
 const DIMS: (usize, usize) = (8, 6);
@@ -40,7 +40,7 @@ fn mla_cache(rank: usize, rope: usize) -> MlaCache<EmulatedPlane> {
 }
 
 fn mha(options: AttentionOptions) -> MhaAttention {
-    MhaAttention::new(HEADS, DIMS, AttentionScales::default(), options).unwrap()
+    MhaAttention::new(shape(HEADS, DIMS), AttentionScales::default(), options).unwrap()
 }
 
 fn mla() -> MlaAttention {
@@ -69,7 +69,7 @@ fn size(error: &AttentionError) -> &'static str {
 
 #[test]
 fn layers_whose_sizes_do_not_fit() {
-    let new = |heads, dims| MhaAttention::new(heads, dims, AttentionScales::default(), options());
+    let new = |heads, dims| MhaAttention::new(shape(heads, dims), AttentionScales::default(), options());
     for (heads, dims, blamed) in [
         ((4, 2), (0, 6), "head_dim"),
         ((4, 2), (8, 0), "v_head_dim"),
@@ -119,7 +119,7 @@ fn options_that_do_not_fit() {
         refused.push((AttentionOptions { softmax_scale: value, ..plain.clone() }, "softmax_scale"));
         refused.push((AttentionOptions { logits_soft_cap: Some(value), ..plain.clone() }, "logits_soft_cap"));
     }
-    let new = |options| MhaAttention::new(HEADS, DIMS, AttentionScales::default(), options);
+    let new = |options| MhaAttention::new(shape(HEADS, DIMS), AttentionScales::default(), options);
     for (options, blamed) in refused {
         assert!(
             matches!(new(options), Err(AttentionError::Value { what, .. }) if what == blamed),
@@ -322,7 +322,7 @@ fn with_scales(scales: &AttentionScales) -> (Vec<Option<AttentionError>>, Vec<Op
     let device = device();
     let layer = |fp8_prefill| {
         let options = AttentionOptions { fp8_prefill, ..options() };
-        MhaAttention::new(HEADS, DIMS, scales.clone(), options).unwrap()
+        MhaAttention::new(shape(HEADS, DIMS), scales.clone(), options).unwrap()
     };
     let (fp8, bf16) = (mha_cache(2, DIMS, StorageDtype::Fp8), mha_cache(2, DIMS, StorageDtype::Bf16));
     let decode = |cache| layer(false).decode(&device, cache, &ones(64), &GOOD).err();

@@ -10,6 +10,8 @@ use gaudi_kv::device::{DeviceError, PlaneLayout, StorageDtype};
 use gaudi_kv::{Generation, ScaleFactors};
 use half::bf16;
 
+use crate::cases::shape;
+
 /// Memory of an engine: `bytes` bytes that hold `0x38`, aligned for every type of element.
 struct Engine {
     words: Vec<u64>,
@@ -137,7 +139,8 @@ fn memory_that_is_null_or_not_aligned_is_refused() {
 fn a_batch_for_a_cache_with_a_pad_block_is_not_for_one_without() {
     let batch = Batch { query_start_loc: &[0, 1], seq_lens: &[17], block_table: &[0, 2] };
     let attention =
-        MhaAttention::new((1, 1), (2, 2), AttentionScales::default(), AttentionOptions::new(1.0)).unwrap();
+        MhaAttention::new(shape((1, 1), (2, 2)), AttentionScales::default(), AttentionOptions::new(1.0))
+            .unwrap();
     for mode in [Mode::Exact, Mode::Fast] {
         let device = device(mode);
         let decode = |cache: &MhaCache<_>, batch: &DecodeBatch| {

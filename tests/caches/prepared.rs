@@ -8,7 +8,7 @@ use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
 use gaudi_kv::{Generation, ScaleFactors};
 use half::bf16;
 
-use crate::cases::{Mha, modelled};
+use crate::cases::{Mha, modelled, shape};
 use crate::latents::Mla;
 use crate::numbers::bits;
 
@@ -67,7 +67,7 @@ impl Layers {
         Self {
             device,
             mha: (
-                MhaAttention::new((4, 2), (8, 6), scales.clone(), options.clone()).unwrap(),
+                MhaAttention::new(shape((4, 2), (8, 6)), scales.clone(), options.clone()).unwrap(),
                 MhaCache::new(&device, geometry, 2, (8, 6), (one, one)).unwrap(),
             ),
             mla: (

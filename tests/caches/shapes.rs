@@ -6,7 +6,7 @@ use gaudi_kv::device::StorageDtype;
 use gaudi_kv::device::emulated::Mode;
 use half::bf16;
 
-use crate::cases::{Mha, Place, Scale, Table, attention_scales, block_count, places, references};
+use crate::cases::{Mha, Place, Scale, Table, attention_scales, block_count, places, references, shape};
 use crate::float64::{attend, relative_l2};
 use crate::latents::Mla;
 use crate::model::Head;
@@ -424,7 +424,7 @@ fn a_layer_that_shares_a_cache_has_its_own_queries_and_the_owner_scales() {
             sharing.sequences[0].q = Random::new(19).bf16s(2 * 4 * 16, 0.5);
             sharing.query = Some(Scale::new(&[0.02]));
             let scales = attention_scales(sharing.query.as_ref(), (1.0, 1.0));
-            let layer = MhaAttention::new((4, 2), (16, 16), scales, sharing.options.clone()).unwrap();
+            let layer = MhaAttention::new(shape((4, 2), (16, 16)), scales, sharing.options.clone()).unwrap();
             let table = sharing.table();
             let out = layer.decode(&device, &cache, &sharing.q(), &table.batch()).unwrap();
             references(&sharing.decode_heads()).check(&out, "sharing decode");

@@ -3,8 +3,8 @@
 use gaudi_kv::cache::{BlockCache, CacheError, CacheGeometry, MhaCache, MlaCache};
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
 use gaudi_kv::device::{
-    Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel,
-    StorageDtype,
+    AttentionProblem, AttentionWorkspace, Backend, Device, DeviceError, HeadScales, Plane, PlaneLayout,
+    ProjectKernel, StorageDtype,
 };
 use gaudi_kv::{Generation, ScaleFactors};
 use half::bf16;
@@ -366,8 +366,17 @@ fn scales_that_do_not_fit_are_refused_by_an_fp8_cache_and_not_looked_at_by_anoth
 #[derive(Debug)]
 struct Scaleless;
 
+/// A plane without memory.
+struct NoPlane(PlaneLayout);
+
+impl Plane for NoPlane {
+    fn layout(&self) -> &PlaneLayout {
+        &self.0
+    }
+}
+
 impl Device for Scaleless {
-    type Plane = ();
+    type Plane = NoPlane;
 
     fn generation(&self) -> Generation {
         Generation::Gaudi3
@@ -385,49 +394,36 @@ impl Device for Scaleless {
         false
     }
 
-    fn allocate(&self, _: &PlaneLayout) -> Result<(), DeviceError> {
+    fn allocate(&self, layout: &PlaneLayout) -> Result<NoPlane, DeviceError> {
+        Ok(NoPlane(*layout))
+    }
+
+    fn write(&self, _: &mut NoPlane, _: &[bf16], _: &[usize], _: &HeadScales) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    fn write(
-        &self,
-        _: &PlaneLayout,
-        (): &mut (),
-        _: &[bf16],
-        _: &[usize],
-        _: &HeadScales,
-    ) -> Result<(), DeviceError> {
+    fn read(&self, _: &NoPlane, _: &[usize], _: &HeadScales, _: &mut [bf16]) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    fn read(
-        &self,
-        _: &PlaneLayout,
-        (): &(),
-        _: &[usize],
-        _: &HeadScales,
-        _: &mut [bf16],
-    ) -> Result<(), DeviceError> {
+    fn copy_blocks(&self, _: &mut NoPlane, _: &[(usize, usize)]) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    fn copy_blocks(&self, _: &PlaneLayout, (): &mut (), _: &[(usize, usize)]) -> Result<(), DeviceError> {
-        Ok(())
-    }
-
-    fn export_block(&self, _: &PlaneLayout, (): &(), _: usize) -> Result<Vec<u8>, DeviceError> {
+    fn export_block(&self, _: &NoPlane, _: usize) -> Result<Vec<u8>, DeviceError> {
         Ok(Vec::new())
     }
 
-    fn import_block(&self, _: &PlaneLayout, (): &mut (), _: usize, _: &[u8]) -> Result<(), DeviceError> {
+    fn import_block(&self, _: &mut NoPlane, _: usize, _: &[u8]) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    fn prefill(&self, _: &PrefillKernel<'_>, _: &mut [f32]) -> Result<(), DeviceError> {
-        Ok(())
-    }
-
-    fn decode(&self, _: &DecodeKernel<'_, ()>, _: &mut [f32]) -> Result<(), DeviceError> {
+    fn attend(
+        &self,
+        _: &AttentionProblem<'_, NoPlane>,
+        _: &mut AttentionWorkspace,
+        _: &mut [f32],
+    ) -> Result<(), DeviceError> {
         Ok(())
     }
 
@@ -472,10 +468,7 @@ fn a_head_without_a_scale_is_not_given_one() {
     let mut plane = device.allocate(&layout).unwrap();
     let (short, ones) = (HeadScales::PerHead(vec![2.0]), vec![bf16::ONE; 6]);
     assert!(short.of(1).is_nan());
-    assert!(matches!(device.write(&layout, &mut plane, &ones, &[0], &short), Err(DeviceError::Fp8(_))));
-    assert_eq!(device.export_block(&layout, &plane, 0).unwrap(), vec![0; 16 * 6]);
-    assert!(matches!(
-        device.read(&layout, &plane, &[0], &short, &mut [bf16::ONE; 6]),
-        Err(DeviceError::Fp8(_))
-    ));
+    assert!(matches!(device.write(&mut plane, &ones, &[0], &short), Err(DeviceError::Fp8(_))));
+    assert_eq!(device.export_block(&plane, 0).unwrap(), vec![0; 16 * 6]);
+    assert!(matches!(device.read(&plane, &[0], &short, &mut [bf16::ONE; 6]), Err(DeviceError::Fp8(_))));
 }

@@ -50,21 +50,21 @@ fn steps<D: Device>(device: &D, layout: &PlaneLayout, (quant, dequant): (&HeadSc
     let random = &mut Random::new(1);
     let mut plane = device.allocate(layout).unwrap();
     let blocks = |plane: &D::Plane| -> Vec<u8> {
-        (0..=layout.num_blocks).flat_map(|block| device.export_block(layout, plane, block).unwrap()).collect()
+        (0..=layout.num_blocks).flat_map(|block| device.export_block(plane, block).unwrap()).collect()
     };
     let fresh = blocks(&plane);
     // Every slot but some of the last block, and some of them twice.
     let mut slots = random.permutation(layout.slots() - 5);
     slots.extend_from_within(..7);
     let rows = values(random, slots.len() * layout.row());
-    device.write(layout, &mut plane, &rows, &slots, quant).unwrap();
+    device.write(&mut plane, &rows, &slots, quant).unwrap();
     let written = blocks(&plane);
     let mut read = vec![bf16::ONE; rows.len()];
-    device.read(layout, &plane, &slots, dequant, &mut read).unwrap();
-    device.copy_blocks(layout, &mut plane, &[(0, 1), (1, 2), (2, 0), (3, 4)]).unwrap();
+    device.read(&plane, &slots, dequant, &mut read).unwrap();
+    device.copy_blocks(&mut plane, &[(0, 1), (1, 2), (2, 0), (3, 4)]).unwrap();
     let copied = blocks(&plane);
     let block: Vec<u8> = (0..layout.block_bytes()).map(|_| random.word() as u8).collect();
-    device.import_block(layout, &mut plane, 1, &block).unwrap();
+    device.import_block(&mut plane, 1, &block).unwrap();
     Steps { fresh, written, read, copied, imported: blocks(&plane) }
 }
 

@@ -32,7 +32,7 @@ fn either_kind_computes_as_the_device_itself_and_refuses_planes_of_the_other() {
             for (device, other) in [(&hpu, &emulated), (&emulated, &hpu)] {
                 let mut plane = other.allocate(&LAYOUT).unwrap();
                 let rows = [bf16::ONE; 4];
-                let written = device.write(&LAYOUT, &mut plane, &rows, &[0], &HeadScales::One(1.0));
+                let written = device.write(&mut plane, &rows, &[0], &HeadScales::One(1.0));
                 assert!(matches!(written, Err(DeviceError::OtherKind)), "{written:?}");
             }
         },

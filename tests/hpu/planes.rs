@@ -30,7 +30,7 @@ fn hostile(random: &mut Random, len: usize) -> Vec<bf16> {
 }
 
 fn blocks<D: Device>(device: &D, layout: &PlaneLayout, plane: &D::Plane) -> Vec<Vec<u8>> {
-    (0..=layout.num_blocks).map(|block| device.export_block(layout, plane, block).unwrap()).collect()
+    (0..=layout.num_blocks).map(|block| device.export_block(plane, block).unwrap()).collect()
 }
 
 /// The same steps on any device, and what came out of each.
@@ -43,10 +43,10 @@ fn steps<D: Device>(device: &D, layout: &PlaneLayout, scales: (&HeadScales, &Hea
         // Slots more than once, so that the last one counts.
         let slots: Vec<usize> = (0..rows).map(|_| random.between(0, layout.slots() - 1)).collect();
         let values = hostile(random, rows * layout.row());
-        device.write(layout, &mut plane, &values, &slots, scales.0).unwrap();
+        device.write(&mut plane, &values, &slots, scales.0).unwrap();
         seen.extend(blocks(device, layout, &plane));
         let mut read = vec![bf16::ONE; rows * layout.row()];
-        device.read(layout, &plane, &slots, scales.1, &mut read).unwrap();
+        device.read(&plane, &slots, scales.1, &mut read).unwrap();
         seen.push(read.iter().flat_map(|value| value.to_bits().to_le_bytes()).collect());
     }
     for pairs in [
@@ -56,15 +56,15 @@ fn steps<D: Device>(device: &D, layout: &PlaneLayout, scales: (&HeadScales, &Hea
         &[(0, 1), (2, 1), (1, 3), (3, 2), (2, 4)],
         &[],
     ] {
-        device.copy_blocks(layout, &mut plane, pairs).unwrap();
+        device.copy_blocks(&mut plane, pairs).unwrap();
         seen.extend(blocks(device, layout, &plane));
     }
     let bytes: Vec<u8> = (0..layout.block_bytes()).map(|_| random.word() as u8).collect();
-    device.import_block(layout, &mut plane, 2, &bytes).unwrap();
+    device.import_block(&mut plane, 2, &bytes).unwrap();
     seen.extend(blocks(device, layout, &plane));
     // Reading and writing nothing.
-    device.write(layout, &mut plane, &[], &[], scales.0).unwrap();
-    device.read(layout, &plane, &[], scales.1, &mut []).unwrap();
+    device.write(&mut plane, &[], &[], scales.0).unwrap();
+    device.read(&plane, &[], scales.1, &mut []).unwrap();
     seen
 }
 
@@ -90,9 +90,9 @@ fn the_bytes_of_the_emulated_device() {
 
 fn round_trip<D: Device>(device: &D, layout: &PlaneLayout, values: &[bf16], slots: &[usize]) -> Vec<bf16> {
     let (mut plane, scale) = (device.allocate(layout).unwrap(), HeadScales::One(3.0));
-    device.write(layout, &mut plane, values, slots, &scale).unwrap();
+    device.write(&mut plane, values, slots, &scale).unwrap();
     let mut read = vec![bf16::ZERO; values.len()];
-    device.read(layout, &plane, slots, &scale, &mut read).unwrap();
+    device.read(&plane, slots, &scale, &mut read).unwrap();
     read
 }
 
@@ -151,9 +151,9 @@ fn scales_that_no_conversion_takes_are_refused() {
             HeadScales::One(f32::NAN),
             HeadScales::One(f32::MAX),
         ] {
-            let written = device.write(&layout, &mut plane, &ones, &[0], &scale);
+            let written = device.write(&mut plane, &ones, &[0], &scale);
             assert!(matches!(written, Err(DeviceError::Fp8(_))), "{scale:?}");
-            let read = device.read(&layout, &plane, &[0], &scale, &mut ones.clone());
+            let read = device.read(&plane, &[0], &scale, &mut ones.clone());
             assert!(matches!(read, Err(DeviceError::Fp8(_))), "{scale:?}");
         }
         assert!(blocks(&device, &layout, &plane).iter().flatten().all(|byte| *byte == 0));

@@ -1,7 +1,9 @@
 //! Attention with every option, through C and through the Rust library.
 
 use half::bf16;
-use kv::attention::{AttentionOptions, AttentionScales, Batch, MhaAttention, MlaAttention, MlaShape};
+use kv::attention::{
+    AttentionOptions, AttentionScales, Batch, MhaAttention, MhaShape, MlaAttention, MlaShape,
+};
 use kv::cache::{CacheGeometry, MhaCache, MlaCache};
 use kv::device::emulated::{Emulated, Mode};
 use kv::device::{HeadScales, StorageDtype};
@@ -57,7 +59,8 @@ fn mha(device: &Emulated, geometry: CacheGeometry, numbers: &mut Numbers) -> Vec
         ..AttentionOptions::new(0.176_776_69)
     };
     let scales = AttentionScales::default().with_query(per_head(&[41.0, 55.0])).with_prob(200.0, 1.0 / 200.0);
-    let layer = MhaAttention::new(heads, dims, scales, options).unwrap();
+    let shape = MhaShape { num_heads: heads.0, num_kv_heads: heads.1, head_dim: dims.0, v_head_dim: dims.1 };
+    let layer = MhaAttention::new(shape, scales, options).unwrap();
     let mut out = layer.decode(device, &cache, &q, &BATCH).unwrap();
     let new = (&q[..], &k[..3 * 64], &v[..3 * 32]);
     out.extend(layer.prefill(device, Some(&cache), new, &BATCH).unwrap());

@@ -2,14 +2,16 @@
 
 use half::bf16;
 
+use super::common::operands::Operands;
 use super::common::plane::EmulatedPlane;
-use super::common::quantized_tensor::QuantizedTensor;
 use super::common::threads::Threads;
 use super::exact::Exact;
 use super::fast::Runner;
 use crate::Generation;
+use crate::device::context::attend_joined;
 use crate::device::{
-    Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel,
+    AttentionProblem, AttentionWorkspace, Backend, Device, DeviceError, HeadScales, KeysAndValues,
+    PlaneLayout, ProjectKernel,
 };
 use gaudi_numerics::Mode;
 
@@ -77,72 +79,56 @@ impl Device for Emulated {
 
     fn write(
         &self,
-        layout: &PlaneLayout,
         plane: &mut EmulatedPlane,
         rows: &[bf16],
         slots: &[usize],
         quant: &HeadScales,
     ) -> Result<(), DeviceError> {
-        plane.write(self.generation, layout, rows, slots, quant)
+        plane.write(self.generation, rows, slots, quant)
     }
 
     fn read(
         &self,
-        layout: &PlaneLayout,
         plane: &EmulatedPlane,
         slots: &[usize],
         dequant: &HeadScales,
         rows: &mut [bf16],
     ) -> Result<(), DeviceError> {
-        plane.read(self.generation, layout, slots, dequant, rows)
+        plane.read(self.generation, slots, dequant, rows)
     }
 
-    fn copy_blocks(
-        &self,
-        layout: &PlaneLayout,
-        plane: &mut EmulatedPlane,
-        pairs: &[(usize, usize)],
-    ) -> Result<(), DeviceError> {
-        plane.copy_blocks(layout, pairs);
+    fn copy_blocks(&self, plane: &mut EmulatedPlane, pairs: &[(usize, usize)]) -> Result<(), DeviceError> {
+        plane.copy_blocks(pairs);
         Ok(())
     }
 
-    fn export_block(
-        &self,
-        layout: &PlaneLayout,
-        plane: &EmulatedPlane,
-        block: usize,
-    ) -> Result<Vec<u8>, DeviceError> {
-        Ok(plane.export_block(layout, block))
+    fn export_block(&self, plane: &EmulatedPlane, block: usize) -> Result<Vec<u8>, DeviceError> {
+        Ok(plane.export_block(block))
     }
 
-    fn import_block(
-        &self,
-        layout: &PlaneLayout,
-        plane: &mut EmulatedPlane,
-        block: usize,
-        bytes: &[u8],
-    ) -> Result<(), DeviceError> {
-        plane.import_block(layout, block, bytes);
+    fn import_block(&self, plane: &mut EmulatedPlane, block: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        plane.import_block(block, bytes);
         Ok(())
     }
 
-    fn prefill(&self, kernel: &PrefillKernel<'_>, out: &mut [f32]) -> Result<(), DeviceError> {
-        let quantized = |values, dim, scales: Option<&HeadScales>| {
-            QuantizedTensor::new(self.generation, values, kernel.num_kv_heads, dim, scales)
+    fn attend(
+        &self,
+        problem: &AttentionProblem<'_, EmulatedPlane>,
+        workspace: &mut AttentionWorkspace,
+        out: &mut [f32],
+    ) -> Result<(), DeviceError> {
+        let operands = match &problem.operands {
+            KeysAndValues::Planes(planes) => Operands::Planes(planes),
+            KeysAndValues::Tensors(tensors) => {
+                Operands::of_tensors(self.generation, problem, tensors, &mut workspace.codes)?
+            }
+            KeysAndValues::ContextAndTensors { context, new } => {
+                return attend_joined(self, problem, context, *new, workspace, out);
+            }
         };
-        let k = quantized(kernel.k, kernel.dim, kernel.fp8.map(|f| &f.key.quant))?;
-        let v = quantized(kernel.v, kernel.value_dim, kernel.fp8.map(|f| &f.value.quant))?;
         match self.mode {
-            Mode::Exact => self.exact().prefill(kernel, (k.elements(), v.elements()), out),
-            Mode::Fast => self.fast().prefill(self.generation, kernel, (k.elements(), v.elements()), out),
-        }
-    }
-
-    fn decode(&self, kernel: &DecodeKernel<'_, EmulatedPlane>, out: &mut [f32]) -> Result<(), DeviceError> {
-        match self.mode {
-            Mode::Exact => self.exact().decode(kernel, out),
-            Mode::Fast => self.fast().decode(self.generation, kernel, out),
+            Mode::Exact => self.exact().attend(problem, operands, out),
+            Mode::Fast => self.fast().attend(self.generation, problem, operands, out),
         }
     }
 

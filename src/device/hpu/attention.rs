@@ -1,4 +1,4 @@
-//! Prefill and decode: query tokens are cut into tiles, tiles of like shape share a launch.
+//! Attention: query tokens are cut into tiles, tiles of like shape share a launch.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -14,29 +14,20 @@ use super::planes::check_scales;
 use super::session::Session;
 use crate::device::amax::quant_by_amax;
 use crate::device::{
-    DecodeKernel, DeviceError, HeadScales, Modifiers, PlaneLayout, PrefillKernel, QueryScale, StorageDtype,
-    Values,
+    AttentionProblem, DeviceError, HeadScales, PlaneLayout, PlanePair, QueryScale, SequenceSpan,
+    StorageDtype, TensorPair,
 };
 use crate::{Generation, ScaleFactors};
 
 /// Tokens of a block of the planes that a prefill's keys and values are put into.
 const PREFILL_BLOCK_TOKENS: usize = 128;
 
-/// Attention over planes, whichever way its operands came.
-pub(super) struct Attention<'a> {
-    pub(super) q: &'a [bf16],
-    pub(super) num_heads: usize,
-    pub(super) key_layout: PlaneLayout,
-    pub(super) key: &'a HpuPlane,
-    pub(super) key_dequant: &'a HeadScales,
+/// Attention over planes: those of a cache, or those that tensors were put into.
+struct PlaneAttention<'a> {
+    problem: &'a AttentionProblem<'a, HpuPlane>,
+    key: &'a HpuPlane,
     /// `None` where a value is the first elements of a key.
-    pub(super) value: Option<(PlaneLayout, &'a HpuPlane)>,
-    pub(super) value_dim: usize,
-    pub(super) value_dequant: &'a HeadScales,
-    /// `None` where the products are bfloat16.
-    pub(super) query_scale: Option<&'a QueryScale>,
-    pub(super) prob: ScaleFactors<f32>,
-    pub(super) modifiers: Modifiers<'a>,
+    value: Option<&'a HpuPlane>,
 }
 
 /// Query tokens of one sequence that are computed together.
@@ -58,37 +49,40 @@ impl Tile<'_> {
 }
 
 /// Cuts a sequence into tiles.
-fn tiles<'a>(
-    first_token: usize,
-    tokens: usize,
-    context_tokens: usize,
-    blocks: &'a [usize],
-) -> impl Iterator<Item = Tile<'a>> {
+fn tiles<'a>(sequence: &SequenceSpan, blocks: &'a [usize]) -> impl Iterator<Item = Tile<'a>> + use<'a> {
+    let SequenceSpan { first_token, tokens, .. } = *sequence;
+    let first_position = sequence.context_tokens();
     (0..tokens).step_by(MAX_TOKENS).map(move |at| Tile {
         first_token: first_token + at,
         tokens: MAX_TOKENS.min(tokens - at),
-        position: context_tokens - tokens + at,
+        position: first_position + at,
         blocks,
     })
 }
 
-impl Attention<'_> {
+impl PlaneAttention<'_> {
     fn heads(&self) -> usize {
-        self.key_layout.heads
+        self.problem.shape.num_kv_heads
     }
 
     fn group(&self) -> usize {
-        self.num_heads / self.heads()
+        self.problem.shape.group()
+    }
+
+    fn dim(&self) -> usize {
+        self.problem.shape.head_dim
+    }
+
+    fn value_dim(&self) -> usize {
+        self.problem.shape.v_head_dim
     }
 
     fn check(&self, generation: Generation) -> Result<(), DeviceError> {
-        if self.query_scale.is_none() {
-            return Ok(());
-        }
-        if let Some(QueryScale::Static(ScaleFactors { quant, .. })) = self.query_scale {
+        let Some(fp8) = self.problem.fp8 else { return Ok(()) };
+        if let QueryScale::Static(ScaleFactors { quant, .. }) = fp8.query_scale {
             check_scales(generation, self.heads(), quant)?;
         }
-        check_scales(generation, 1, &HeadScales::One(self.prob.quant))
+        check_scales(generation, 1, &HeadScales::One(fp8.prob.quant))
     }
 
     /// Runs tiles and puts their rows where they belong.
@@ -118,28 +112,29 @@ impl Attention<'_> {
         keys: usize,
     ) -> Result<Vec<bf16>, DeviceError> {
         let batch = buckets::rounded(tiles.len());
-        let modifiers = &self.modifiers;
+        let modifiers = &self.problem.modifiers;
         let shape = AttentionShape {
             batch,
             rows,
             keys,
-            key_layout: self.key_layout,
-            value_layout: self.value.map(|(layout, _)| layout),
-            value_dim: self.value_dim,
+            key_layout: self.key.layout,
+            value_layout: self.value.map(|plane| plane.layout),
+            value_dim: self.value_dim(),
             has_soft_cap: modifiers.logits_soft_cap.is_some(),
             has_alibi: modifiers.alibi_slopes.is_some(),
             has_window: modifiers.sliding_window.is_some(),
             has_sinks: modifiers.sinks.is_some(),
-            view: session.kernels.view(CodeMover::Gather, self.key_layout.dtype, session.engine)?,
+            view: session.kernels.view(CodeMover::Gather, self.key.layout.dtype, session.engine)?,
         };
         let compiled = session.recipes.get(&shape.graph())?;
         let heads = self.heads();
+        let (key_dequant, value_dequant) = self.problem.product_dequants();
         let of_heads = |scales: &HeadScales| f32_bytes((0..heads).map(|head| scales.of(head)));
         let mut operands = vec![
             ("ids", self.ids(tiles, batch, keys)),
             ("key", Operand::Memory(&self.key.memory)),
-            ("key_dequant", of_heads(self.key_dequant)),
-            ("value_dequant", of_heads(self.value_dequant)),
+            ("key_dequant", of_heads(key_dequant)),
+            ("value_dequant", of_heads(value_dequant)),
             ("softmax_scale", f32_bytes([modifiers.softmax_scale])),
             ("lowest", f32_bytes([f32::MIN])),
             ("zero", f32_bytes([0.0])),
@@ -147,15 +142,15 @@ impl Attention<'_> {
             ("end", self.of_tokens(tiles, batch, rows, |position| position + 1)),
         ];
         let q = self.query(tiles, batch, rows);
-        if let Some(scale) = self.query_scale {
-            let (quant, dequant) = self.query_multipliers(session.generation, scale, &q, rows);
+        if let Some(fp8) = self.problem.fp8 {
+            let (quant, dequant) = self.query_multipliers(session.generation, fp8.query_scale, &q, rows);
             operands.push(("q_quant", f32_bytes(quant)));
             operands.push(("q_dequant", f32_bytes(dequant)));
-            operands.push(("prob_quant", f32_bytes([self.prob.quant])));
-            operands.push(("prob_dequant", f32_bytes([self.prob.dequant])));
+            operands.push(("prob_quant", f32_bytes([fp8.prob.quant])));
+            operands.push(("prob_dequant", f32_bytes([fp8.prob.dequant])));
         }
         operands.push(("q", bf16_bytes(q)));
-        if let Some((_, plane)) = self.value {
+        if let Some(plane) = self.value {
             operands.push(("value", Operand::Memory(&plane.memory)));
         }
         if let Some(cap) = modifiers.logits_soft_cap {
@@ -177,15 +172,15 @@ impl Attention<'_> {
 
     /// `[batch, heads, rows, dim]`: the rows of a KV head are its tokens' query heads. Zero where there is no token.
     fn query(&self, tiles: &[Tile<'_>], batch: usize, rows: usize) -> Vec<bf16> {
-        let (heads, width) = (self.heads(), self.group() * self.key_layout.dim);
-        let head_len = rows * self.key_layout.dim;
+        let (heads, width) = (self.heads(), self.group() * self.dim());
+        let head_len = rows * self.dim();
         let mut q = vec![bf16::ZERO; batch * heads * head_len];
         for (entry, tile) in tiles.iter().enumerate() {
             for head in 0..heads {
                 for token in 0..tile.tokens {
                     let from = ((tile.first_token + token) * heads + head) * width;
                     let to = (entry * heads + head) * head_len + token * width;
-                    q[to..to + width].copy_from_slice(&self.q[from..from + width]);
+                    q[to..to + width].copy_from_slice(&self.problem.q[from..from + width]);
                 }
             }
         }
@@ -200,7 +195,7 @@ impl Attention<'_> {
         q: &[bf16],
         rows: usize,
     ) -> (Vec<f32>, Vec<f32>) {
-        let pairs = q.chunks_exact(self.key_layout.dim).enumerate().map(|(number, row)| match scale {
+        let pairs = q.chunks_exact(self.dim()).enumerate().map(|(number, row)| match scale {
             QueryScale::Static(ScaleFactors { quant, dequant }) => {
                 let head = number / rows % self.heads();
                 (quant.of(head), dequant.of(head))
@@ -216,8 +211,8 @@ impl Attention<'_> {
     /// `[batch, heads, keys]`: which row of the plane, counted by head, holds a key. Keys that are not there have the
     /// first of the zero row.
     fn ids(&self, tiles: &[Tile<'_>], batch: usize, keys: usize) -> Operand<'static> {
-        let (heads, size) = (self.heads(), self.key_layout.block_size_tokens);
-        let zero = self.key_layout.slots() * heads;
+        let (heads, size) = (self.heads(), self.key.layout.block_size_tokens);
+        let zero = self.key.layout.slots() * heads;
         let mut ids = Vec::with_capacity(batch * heads * keys);
         for tile in tiles {
             for head in 0..heads {
@@ -256,11 +251,11 @@ impl Attention<'_> {
 
     /// Puts `[batch, heads, rows, value_dim]` into `[tokens, num_heads, value_dim]`.
     fn scatter(&self, tiles: &[Tile<'_>], rows: usize, values: &[bf16], out: &mut [f32]) {
-        let (heads, width) = (self.heads(), self.group() * self.value_dim);
+        let (heads, width) = (self.heads(), self.group() * self.value_dim());
         for (entry, tile) in tiles.iter().enumerate() {
             for head in 0..heads {
                 for token in 0..tile.tokens {
-                    let from = (entry * heads + head) * rows * self.value_dim + token * width;
+                    let from = (entry * heads + head) * rows * self.value_dim() + token * width;
                     let to = ((tile.first_token + token) * heads + head) * width;
                     let pairs = out[to..to + width].iter_mut().zip(&values[from..from + width]);
                     pairs.for_each(|(to, from)| *to = from.to_f32());
@@ -270,35 +265,20 @@ impl Attention<'_> {
     }
 }
 
-/// Attention of several sequences over cache planes.
-pub(super) fn decode(
+/// Attention over cache planes.
+pub(super) fn over_planes(
     session: &mut Session<'_>,
-    kernel: &DecodeKernel<'_, HpuPlane>,
+    problem: &AttentionProblem<'_, HpuPlane>,
+    planes: &PlanePair<'_, HpuPlane>,
     out: &mut [f32],
 ) -> Result<(), DeviceError> {
-    let all: Vec<Tile<'_>> = kernel
+    let all: Vec<Tile<'_>> = problem
         .sequences
         .iter()
-        .flat_map(|s| tiles(s.first_token, s.tokens, s.context_tokens, kernel.blocks_of(s)))
+        .flat_map(|sequence| tiles(sequence, planes.blocks_of(sequence, sequence.len)))
         .collect();
-    let (value, value_dequant) = match &kernel.values {
-        Values::Plane { layout, plane, dequant } => (Some((**layout, *plane)), *dequant),
-        Values::KeyPrefix { .. } => (None, kernel.key_dequant),
-    };
-    let attention = Attention {
-        q: kernel.q,
-        num_heads: kernel.num_heads,
-        key_layout: *kernel.key_layout,
-        key: kernel.key,
-        key_dequant: kernel.key_dequant,
-        value,
-        value_dim: kernel.value_dim(),
-        value_dequant,
-        query_scale: (kernel.key_layout.dtype == StorageDtype::Fp8).then_some(kernel.query_scale),
-        prob: kernel.prob,
-        modifiers: kernel.modifiers,
-    };
-    attention.run(session, &all, out)
+    let value = (!std::ptr::eq(planes.key, planes.value)).then_some(planes.value);
+    PlaneAttention { problem, key: planes.key, value }.run(session, &all, out)
 }
 
 /// Planes for one operand of prefills, each kept for the next prefill of its shape.
@@ -321,50 +301,42 @@ impl Scratch {
             Entry::Vacant(entry) => entry.insert(session.allocate(layout)?),
         };
         let slots: Vec<usize> = (0..rows.len() / layout.row()).collect();
-        session.write(layout, plane, rows, &slots, quant)?;
+        session.write(plane, rows, &slots, quant)?;
         Ok(plane)
     }
 }
 
-/// Attention of one sequence over keys and values that are given: they are put into planes, and then it is a decode.
-pub(super) fn prefill(
+/// Attention over tensors: those of each sequence are put into planes.
+pub(super) fn over_tensors(
     session: &mut Session<'_>,
-    scratch: &mut (Scratch, Scratch),
-    kernel: &PrefillKernel<'_>,
+    (key_scratch, value_scratch): &mut (Scratch, Scratch),
+    problem: &AttentionProblem<'_, HpuPlane>,
+    tensors: &TensorPair<'_>,
     out: &mut [f32],
 ) -> Result<(), DeviceError> {
-    let queries = kernel.q.len() / (kernel.num_heads * kernel.dim);
-    let keys = kernel.k.len() / (kernel.num_kv_heads * kernel.dim);
-    let dtype = if kernel.fp8.is_some() { StorageDtype::Fp8 } else { StorageDtype::Bf16 };
-    let blocks = buckets::rounded_keys(keys)? / PREFILL_BLOCK_TOKENS;
-    let layout = |dim| PlaneLayout {
-        num_blocks: blocks,
-        has_pad_block: false,
-        block_size_tokens: PREFILL_BLOCK_TOKENS,
-        heads: kernel.num_kv_heads,
-        dim,
-        dtype,
+    let (shape, one) = (problem.shape, HeadScales::One(1.0));
+    let (dtype, key_quant, value_quant) = match problem.fp8 {
+        Some(_) => (StorageDtype::Fp8, &problem.key_factors.quant, &problem.value_factors.quant),
+        None => (StorageDtype::Bf16, &one, &one),
     };
-    let (key_layout, value_layout) = (layout(kernel.dim), layout(kernel.value_dim));
-    let one = ScaleFactors::ONE;
-    let (key_scale, value_scale) = kernel.fp8.map_or((&one, &one), |fp8| (fp8.key, fp8.value));
-    let (keys_scratch, values_scratch) = scratch;
-    let key = keys_scratch.plane(session, &key_layout, kernel.k, &key_scale.quant)?;
-    let value = values_scratch.plane(session, &value_layout, kernel.v, &value_scale.quant)?;
-    let attention = Attention {
-        q: kernel.q,
-        num_heads: kernel.num_heads,
-        key_layout,
-        key,
-        key_dequant: &key_scale.dequant,
-        value: Some((value_layout, value)),
-        value_dim: kernel.value_dim,
-        value_dequant: &value_scale.dequant,
-        query_scale: kernel.fp8.map(|fp8| fp8.query_scale),
-        prob: kernel.fp8.map_or(ScaleFactors::from_quant(1.0), |fp8| fp8.prob),
-        modifiers: kernel.modifiers,
-    };
-    let blocks: Vec<usize> = (0..blocks).collect();
-    let all: Vec<Tile<'_>> = tiles(0, queries, keys, &blocks).collect();
-    attention.run(session, &all, out)
+    for sequence in problem.sequences {
+        let num_blocks = buckets::rounded_keys(sequence.len)? / PREFILL_BLOCK_TOKENS;
+        let layout = |dim| PlaneLayout {
+            num_blocks,
+            has_pad_block: false,
+            block_size_tokens: PREFILL_BLOCK_TOKENS,
+            heads: shape.num_kv_heads,
+            dim,
+            dtype,
+        };
+        let rows = sequence.first_row..sequence.first_row + sequence.len;
+        let k = &tensors.k[rows.start * shape.k_row()..rows.end * shape.k_row()];
+        let v = &tensors.v[rows.start * shape.v_row()..rows.end * shape.v_row()];
+        let key = key_scratch.plane(session, &layout(shape.head_dim), k, key_quant)?;
+        let value = value_scratch.plane(session, &layout(shape.v_head_dim), v, value_quant)?;
+        let blocks: Vec<usize> = (0..num_blocks).collect();
+        let all: Vec<Tile<'_>> = tiles(sequence, &blocks).collect();
+        PlaneAttention { problem, key, value: Some(value) }.run(session, &all, out)?;
+    }
+    Ok(())
 }

@@ -13,8 +13,10 @@ use super::probe::{ProbeAnswer, ProbeSession, ask_all};
 use super::recipes::RecipeStatistics;
 use super::{attention, project};
 use crate::Generation;
+use crate::device::context::attend_joined;
 use crate::device::{
-    Backend, DecodeKernel, Device, DeviceError, HeadScales, PlaneLayout, PrefillKernel, ProjectKernel,
+    AttentionProblem, AttentionWorkspace, Backend, Device, DeviceError, HeadScales, KeysAndValues,
+    PlaneLayout, ProjectKernel,
 };
 
 /// The Gaudi that this process holds. Cheap to clone; released with the last clone and the last plane.
@@ -99,60 +101,53 @@ impl Device for Hpu {
 
     fn write(
         &self,
-        layout: &PlaneLayout,
         plane: &mut HpuPlane,
         rows: &[bf16],
         slots: &[usize],
         quant: &HeadScales,
     ) -> Result<(), DeviceError> {
-        self.held.locked(|session, _| session.write(layout, plane, rows, slots, quant))
+        self.held.locked(|session, _| session.write(plane, rows, slots, quant))
     }
 
     fn read(
         &self,
-        layout: &PlaneLayout,
         plane: &HpuPlane,
         slots: &[usize],
         dequant: &HeadScales,
         rows: &mut [bf16],
     ) -> Result<(), DeviceError> {
-        self.held.locked(|session, _| session.read(layout, plane, slots, dequant, rows))
+        self.held.locked(|session, _| session.read(plane, slots, dequant, rows))
     }
 
-    fn copy_blocks(
+    fn copy_blocks(&self, plane: &mut HpuPlane, pairs: &[(usize, usize)]) -> Result<(), DeviceError> {
+        self.held.locked(|session, _| Ok(session.copy_blocks(plane, pairs)?))
+    }
+
+    fn export_block(&self, plane: &HpuPlane, block: usize) -> Result<Vec<u8>, DeviceError> {
+        self.held.locked(|session, _| Ok(session.export_block(plane, block)?))
+    }
+
+    fn import_block(&self, plane: &mut HpuPlane, block: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.held.locked(|session, _| Ok(session.import_block(plane, block, bytes)?))
+    }
+
+    fn attend(
         &self,
-        layout: &PlaneLayout,
-        plane: &mut HpuPlane,
-        pairs: &[(usize, usize)],
+        problem: &AttentionProblem<'_, HpuPlane>,
+        workspace: &mut AttentionWorkspace,
+        out: &mut [f32],
     ) -> Result<(), DeviceError> {
-        self.held.locked(|session, _| Ok(session.copy_blocks(layout, plane, pairs)?))
-    }
-
-    fn export_block(
-        &self,
-        layout: &PlaneLayout,
-        plane: &HpuPlane,
-        block: usize,
-    ) -> Result<Vec<u8>, DeviceError> {
-        self.held.locked(|session, _| Ok(session.export_block(layout, plane, block)?))
-    }
-
-    fn import_block(
-        &self,
-        layout: &PlaneLayout,
-        plane: &mut HpuPlane,
-        block: usize,
-        bytes: &[u8],
-    ) -> Result<(), DeviceError> {
-        self.held.locked(|session, _| Ok(session.import_block(layout, plane, block, bytes)?))
-    }
-
-    fn prefill(&self, kernel: &PrefillKernel<'_>, out: &mut [f32]) -> Result<(), DeviceError> {
-        self.held.locked(|session, scratch| attention::prefill(session, scratch, kernel, out))
-    }
-
-    fn decode(&self, kernel: &DecodeKernel<'_, HpuPlane>, out: &mut [f32]) -> Result<(), DeviceError> {
-        self.held.locked(|session, _| attention::decode(session, kernel, out))
+        match &problem.operands {
+            KeysAndValues::Planes(planes) => {
+                self.held.locked(|session, _| attention::over_planes(session, problem, planes, out))
+            }
+            KeysAndValues::Tensors(tensors) => self
+                .held
+                .locked(|session, scratch| attention::over_tensors(session, scratch, problem, tensors, out)),
+            KeysAndValues::ContextAndTensors { context, new } => {
+                attend_joined(self, problem, context, *new, workspace, out)
+            }
+        }
     }
 
     fn project(&self, kernel: &ProjectKernel<'_>, out: &mut [bf16]) -> Result<(), DeviceError> {

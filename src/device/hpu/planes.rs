@@ -48,17 +48,17 @@ impl Session<'_> {
     /// New memory for a plane.
     pub(super) fn allocate(&mut self, layout: &PlaneLayout) -> Result<HpuPlane, HpuError> {
         buckets::indexable((layout.slots() + 1).saturating_mul(layout.heads))?;
-        Ok(HpuPlane { memory: self.engine.zeroed("a cache plane", plane_bytes(layout))? })
+        Ok(HpuPlane { layout: *layout, memory: self.engine.zeroed("a cache plane", plane_bytes(layout))? })
     }
 
     pub(super) fn write(
         &mut self,
-        layout: &PlaneLayout,
         plane: &HpuPlane,
         rows: &[bf16],
         slots: &[usize],
         quant: &HeadScales,
     ) -> Result<(), DeviceError> {
+        let layout = &plane.layout;
         if layout.dtype == StorageDtype::Fp8 {
             check_scales(self.generation, layout.heads, quant)?;
         }
@@ -89,12 +89,12 @@ impl Session<'_> {
 
     pub(super) fn read(
         &mut self,
-        layout: &PlaneLayout,
         plane: &HpuPlane,
         slots: &[usize],
         dequant: &HeadScales,
         rows: &mut [bf16],
     ) -> Result<(), DeviceError> {
+        let layout = &plane.layout;
         if layout.dtype == StorageDtype::Fp8 {
             check_scales(self.generation, layout.heads, dequant)?;
         }
@@ -140,12 +140,8 @@ impl Session<'_> {
         self.engine.fetch(&compiled, &operands)
     }
 
-    pub(super) fn copy_blocks(
-        &mut self,
-        layout: &PlaneLayout,
-        plane: &HpuPlane,
-        pairs: &[(usize, usize)],
-    ) -> Result<(), HpuError> {
+    pub(super) fn copy_blocks(&mut self, plane: &HpuPlane, pairs: &[(usize, usize)]) -> Result<(), HpuError> {
+        let layout = &plane.layout;
         for pairs in pairs.chunks(buckets::max_pairs(layout.block_bytes())) {
             let (from, to) = at_once(pairs);
             if from.is_empty() {
@@ -163,23 +159,19 @@ impl Session<'_> {
         Ok(())
     }
 
-    pub(super) fn export_block(
-        &mut self,
-        layout: &PlaneLayout,
-        plane: &HpuPlane,
-        block: usize,
-    ) -> Result<Vec<u8>, HpuError> {
+    pub(super) fn export_block(&mut self, plane: &HpuPlane, block: usize) -> Result<Vec<u8>, HpuError> {
+        let layout = &plane.layout;
         let bytes = layout.block_bytes();
         self.engine.download(&plane.memory, block * bytes, bytes)
     }
 
     pub(super) fn import_block(
         &mut self,
-        layout: &PlaneLayout,
         plane: &HpuPlane,
         block: usize,
         bytes: &[u8],
     ) -> Result<(), HpuError> {
+        let layout = &plane.layout;
         self.engine.store(&plane.memory, block * layout.block_bytes(), bytes)
     }
 }

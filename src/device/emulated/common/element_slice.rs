@@ -12,3 +12,14 @@ pub(in super::super) enum ElementSlice<'a> {
     /// bfloat16 values, widened.
     Floats(&'a [f32]),
 }
+
+impl ElementSlice<'_> {
+    /// The elements from `first` on.
+    pub(in super::super) fn from(self, first: usize) -> Self {
+        match self {
+            Self::Codes(codes) => Self::Codes(&codes[first..]),
+            Self::Words(values) => Self::Words(&values[first..]),
+            Self::Floats(values) => Self::Floats(&values[first..]),
+        }
+    }
+}

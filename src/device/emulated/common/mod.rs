@@ -2,8 +2,8 @@
 
 pub(super) mod element_slice;
 mod memory;
+pub(super) mod operands;
 pub(super) mod plane;
 pub(super) mod quantize;
-pub(super) mod quantized_tensor;
 pub(super) mod sequence_rows;
 pub(super) mod threads;

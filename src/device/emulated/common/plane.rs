@@ -8,13 +8,14 @@ use super::element_slice::ElementSlice;
 use super::memory::PlaneMemory;
 use super::quantize::{quantize_rows, with_quantizers};
 use crate::Generation;
-use crate::device::{DeviceError, HeadScales, PlaneLayout, StorageDtype};
+use crate::device::{DeviceError, HeadScales, Plane, PlaneLayout, StorageDtype};
 use crate::fp8::{Dequantizer, Format};
 
 /// A plane of an emulated device: `[num_blocks + 1, block_size_tokens, heads, dim]`, without the one where there is no pad
 /// block.
 #[derive(Debug)]
 pub struct EmulatedPlane {
+    layout: PlaneLayout,
     elements: PlaneElements,
 }
 
@@ -35,6 +36,12 @@ fn zeros<T: Clone + Default>(bytes: usize) -> Result<PlaneMemory<T>, DeviceError
     values.try_reserve_exact(len).map_err(|_| DeviceError::OutOfMemory { bytes })?;
     values.resize(len, T::default());
     Ok(PlaneMemory::Owned(values))
+}
+
+impl Plane for EmulatedPlane {
+    fn layout(&self) -> &PlaneLayout {
+        &self.layout
+    }
 }
 
 impl EmulatedPlane {
@@ -63,7 +70,7 @@ impl EmulatedPlane {
             }
         };
         let elements = elements.ok_or(DeviceError::PlaneAddress { alignment: layout.dtype.bytes() })?;
-        Ok(Self { elements })
+        Ok(Self { layout, elements })
     }
 
     pub(in super::super) fn allocate(layout: &PlaneLayout) -> Result<Self, DeviceError> {
@@ -73,7 +80,7 @@ impl EmulatedPlane {
             StorageDtype::Bf16 => PlaneElements::Bf16(zeros(bytes)?),
             StorageDtype::F32 => PlaneElements::F32(zeros(bytes)?),
         };
-        Ok(Self { elements })
+        Ok(Self { layout: *layout, elements })
     }
 
     /// All elements.
@@ -88,11 +95,11 @@ impl EmulatedPlane {
     pub(in super::super) fn write(
         &mut self,
         generation: Generation,
-        layout: &PlaneLayout,
         rows: &[bf16],
         slots: &[usize],
         quant: &HeadScales,
     ) -> Result<(), DeviceError> {
+        let layout = self.layout;
         let row = layout.row();
         match &mut self.elements {
             PlaneElements::Fp8(codes) => {
@@ -124,11 +131,11 @@ impl EmulatedPlane {
     pub(in super::super) fn read(
         &self,
         generation: Generation,
-        layout: &PlaneLayout,
         slots: &[usize],
         dequant: &HeadScales,
         rows: &mut [bf16],
     ) -> Result<(), DeviceError> {
+        let layout = self.layout;
         let row = layout.row();
         match &self.elements {
             PlaneElements::Fp8(codes) => {
@@ -165,8 +172,8 @@ impl EmulatedPlane {
         Ok(())
     }
 
-    pub(in super::super) fn copy_blocks(&mut self, layout: &PlaneLayout, pairs: &[(usize, usize)]) {
-        let len = layout.block_size_tokens * layout.row();
+    pub(in super::super) fn copy_blocks(&mut self, pairs: &[(usize, usize)]) {
+        let len = self.layout.block_size_tokens * self.layout.row();
         for (from, to) in pairs {
             let (from, to) = (from * len..(from + 1) * len, to * len);
             match &mut self.elements {
@@ -177,8 +184,8 @@ impl EmulatedPlane {
         }
     }
 
-    pub(in super::super) fn export_block(&self, layout: &PlaneLayout, block: usize) -> Vec<u8> {
-        let len = layout.block_size_tokens * layout.row();
+    pub(in super::super) fn export_block(&self, block: usize) -> Vec<u8> {
+        let len = self.layout.block_size_tokens * self.layout.row();
         let range = block * len..(block + 1) * len;
         match &self.elements {
             PlaneElements::Fp8(codes) => codes[range].to_vec(),
@@ -187,8 +194,8 @@ impl EmulatedPlane {
         }
     }
 
-    pub(in super::super) fn import_block(&mut self, layout: &PlaneLayout, block: usize, bytes: &[u8]) {
-        let len = layout.block_size_tokens * layout.row();
+    pub(in super::super) fn import_block(&mut self, block: usize, bytes: &[u8]) {
+        let len = self.layout.block_size_tokens * self.layout.row();
         let range = block * len..(block + 1) * len;
         match &mut self.elements {
             PlaneElements::Fp8(codes) => codes[range].copy_from_slice(bytes),

@@ -2,11 +2,12 @@
 
 use half::bf16;
 
+use super::super::common::operands::EmulatedProblem;
 use super::head_rows::HeadRows;
 use super::softmax::softmax;
 use super::workspace::Workspace;
 use crate::ScaleFactors;
-use crate::device::{DeviceError, Modifiers, QueryScale};
+use crate::device::{DeviceError, Fp8Products, SequenceSpan};
 use crate::fp8::{Encoder, Format, Quantizer, bf16_from_f32};
 use crate::mme::{Elements, Gemm, Matrix, MatrixMut, MmeError, Product, Right, emptied};
 
@@ -29,48 +30,40 @@ pub(super) struct HeadOperand<'a> {
 /// A task: the query heads of one KV head, for the query tokens of one sequence.
 #[derive(Debug)]
 pub(super) struct HeadTask<'a> {
-    /// `[.., num_heads, dim]`, of all sequences.
-    pub(super) q: &'a [bf16],
-    pub(super) dim: usize,
-    pub(super) num_heads: usize,
-    /// Query heads of a KV head.
-    pub(super) group: usize,
+    pub(super) problem: &'a EmulatedProblem<'a>,
+    pub(super) sequence: &'a SequenceSpan,
     pub(super) kv_head: usize,
-    pub(super) first_token: usize,
-    pub(super) tokens: usize,
-    /// Tokens that the last query token sees, itself included.
-    pub(super) context_tokens: usize,
-    pub(super) query_scale: Option<&'a QueryScale>,
     pub(super) key: HeadOperand<'a>,
     pub(super) value: HeadOperand<'a>,
-    /// `quant` and `dequant` of the probabilities; `None` where they are bfloat16.
-    pub(super) prob: Option<ScaleFactors<f32>>,
-    pub(super) modifiers: &'a Modifiers<'a>,
 }
 
 impl HeadTask<'_> {
+    /// Query heads of a KV head.
+    fn group(&self) -> usize {
+        self.problem.shape.group()
+    }
+
+    /// The number of a token's first row of this KV head among the query's rows.
+    fn row_number(&self, token: usize) -> usize {
+        (self.sequence.first_token + token) * self.problem.shape.num_heads + self.kv_head * self.group()
+    }
+
     /// `[tokens, group, value_dim]`, bfloat16 values, into the workspace.
     pub(super) fn run(&self, gemm: Gemm, workspace: &mut Workspace) -> Result<(), DeviceError> {
         workspace.out.clear();
-        for first in (0..self.tokens).step_by(TILE_TOKENS) {
-            self.tile(gemm, first, TILE_TOKENS.min(self.tokens - first), workspace)?;
+        for first in (0..self.sequence.tokens).step_by(TILE_TOKENS) {
+            self.tile(gemm, first, TILE_TOKENS.min(self.sequence.tokens - first), workspace)?;
         }
         Ok(())
     }
 
     /// Puts the rows of [`run`](Self::run) into `[.., num_heads, value_dim]`.
     pub(super) fn scatter(&self, rows: &[f32], out: &mut [f32]) {
-        let width = self.group * self.value.rows.dim();
+        let dim = self.value.rows.dim();
+        let width = self.group() * dim;
         for (token, row) in rows.chunks_exact(width).enumerate() {
-            let at = ((self.first_token + token) * self.num_heads + self.kv_head * self.group)
-                * self.value.rows.dim();
-            out[at..at + width].copy_from_slice(row);
+            out[self.row_number(token) * dim..][..width].copy_from_slice(row);
         }
-    }
-
-    /// The position of a query token.
-    fn position(&self, token: usize) -> usize {
-        self.context_tokens - self.tokens + token
     }
 
     /// `tokens` query tokens from `first` on.
@@ -82,14 +75,15 @@ impl HeadTask<'_> {
         workspace: &mut Workspace,
     ) -> Result<(), DeviceError> {
         let rows = self.query_rows(first, tokens);
-        workspace.query.set(gemm.generation(), rows, self.dim, self.kv_head, self.query_scale)?;
+        let (dim, scale) = (self.problem.shape.head_dim, self.problem.fp8.map(|fp8| fp8.query_scale));
+        workspace.query.set(gemm.generation(), rows, dim, self.kv_head, scale)?;
         // Keys behind the last query of the tile are seen by none of it. Leaving them out changes no bit where values are
         // finite: their probabilities are zero, and a zero adds nothing to an accumulator. A value of Inf or NaN, whose
         // product with zero is NaN, does not come from a key that is left out.
-        let keys = self.position(first + tokens - 1) + 1;
-        self.multiply_keys(gemm, tokens * self.group, keys, workspace)?;
+        let keys = self.sequence.position(first + tokens - 1) + 1;
+        self.multiply_keys(gemm, tokens * self.group(), keys, workspace)?;
         self.take_softmax(first, keys, workspace);
-        self.multiply_values(gemm, tokens * self.group, keys, workspace)
+        self.multiply_values(gemm, tokens * self.group(), keys, workspace)
     }
 
     /// The first product: accumulators of `[rows, keys]` scores.
@@ -111,14 +105,13 @@ impl HeadTask<'_> {
 
     /// Scores from their accumulators, and from them probabilities, whose sums are kept.
     fn take_softmax(&self, first: usize, keys: usize, workspace: &mut Workspace) {
-        let Workspace { query, scores, sums, .. } = workspace;
+        let (Workspace { query, scores, sums, .. }, group) = (workspace, self.group());
         sums.clear();
         for (number, row) in scores.chunks_exact_mut(keys).enumerate() {
             let (query, key) = (query.dequant[number], self.key.dequant);
             row.iter_mut().for_each(|score| *score = bf16_from_f32(*score * query * key).to_f32());
-            let (token, head) =
-                (first + number / self.group, self.kv_head * self.group + number % self.group);
-            sums.push(softmax(self.modifiers, head, self.position(token), row));
+            let (token, head) = (first + number / group, self.kv_head * group + number % group);
+            sums.push(softmax(&self.problem.modifiers, head, self.sequence.position(token), row));
         }
     }
 
@@ -134,8 +127,8 @@ impl HeadTask<'_> {
             workspace;
         let (dim, generation) = (self.value.rows.dim(), gemm.generation());
         accumulators.resize(rows * dim, 0.0);
-        let (prob, dequant) = match self.prob {
-            Some(ScaleFactors { quant, dequant }) => {
+        let (prob, dequant) = match self.problem.fp8 {
+            Some(Fp8Products { prob: ScaleFactors { quant, dequant }, .. }) => {
                 prob_codes.resize(scores.len(), 0);
                 Quantizer::new(Encoder::kv_cache(generation), quant)?.quant_f32(scores, prob_codes)?;
                 (Elements::Fp8(prob_codes, Format::kv_cache(generation)), dequant)
@@ -161,9 +154,8 @@ impl HeadTask<'_> {
 
     /// The query rows of a tile, of all heads of a token at once.
     fn query_rows(&self, first: usize, tokens: usize) -> impl Iterator<Item = &[bf16]> {
-        (first..first + tokens).map(|token| {
-            let at = ((self.first_token + token) * self.num_heads + self.kv_head * self.group) * self.dim;
-            &self.q[at..at + self.group * self.dim]
-        })
+        let dim = self.problem.shape.head_dim;
+        (first..first + tokens)
+            .map(move |token| &self.problem.q[self.row_number(token) * dim..][..self.group() * dim])
     }
 }

@@ -35,15 +35,13 @@ use std::sync::{Mutex, PoisonError};
 use gaudi_numerics::simd::Level;
 use job::{Job, Operation};
 use pack::CodeTable;
-use task::{Attention, Task};
+use task::{SequenceAttention, Task};
 
-use super::common::element_slice::ElementSlice;
-use super::common::plane::EmulatedPlane;
-use super::common::sequence_rows::SequenceRows;
+use super::common::operands::{EmulatedProblem, Operands};
 use super::common::threads::Threads;
-use crate::device::{DecodeKernel, DeviceError, PrefillKernel, StorageDtype, Values};
+use crate::Generation;
+use crate::device::DeviceError;
 use crate::fp8::Format;
-use crate::{Generation, ScaleFactors};
 
 /// Query rows of a task at most.
 const TASK_ROWS: usize = 128;
@@ -66,16 +64,17 @@ pub(super) fn exponentials(numbers: &mut [f32]) {
     Level::active().run_with_bf16(Job::Map(numbers, Operation::Exp));
 }
 
-/// How the work of a sequence is cut: KV heads and query rows of a task. `sequences` are computed at once.
-fn cut(attention: &Attention<'_>, sequences: usize, threads: usize) -> (usize, usize) {
+/// How the work of a sequence is cut: KV heads and query rows of a task. All sequences of a problem are computed at once.
+fn cut(attention: &SequenceAttention<'_>, threads: usize) -> (usize, usize) {
     let (kv_heads, rows) = (attention.key.heads, attention.rows());
+    let sequences = attention.problem.sequences.len();
     let wanted = if threads == 1 { 1 } else { (2 * threads).div_ceil(sequences) };
     let (mut task_heads, mut task_rows) = (kv_heads, rows.min(TASK_ROWS));
     let count = |heads, rows_of_task| kv_heads.div_ceil(heads) * rows.div_ceil(rows_of_task);
     // Fewer heads cost nothing as long as the memory of a token's row is read in long pieces.
     while task_heads > 1
         && (count(task_heads, task_rows) < wanted
-            || task_heads * task_rows * attention.context_tokens > TASK_SCORES)
+            || task_heads * task_rows * attention.sequence.len > TASK_SCORES)
     {
         task_heads = task_heads.div_ceil(2);
     }
@@ -100,14 +99,13 @@ impl Runner {
     }
 
     /// Runs the tasks of one of several sequences, and puts their rows where they belong.
-    fn attend(
+    fn attend_sequence(
         self,
-        attention: &Attention<'_>,
-        sequences: usize,
+        attention: &SequenceAttention<'_>,
         out: &Mutex<&mut [f32]>,
     ) -> Result<(), DeviceError> {
         let (kv_heads, rows) = (attention.key.heads, attention.rows());
-        let (task_heads, task_rows) = cut(attention, sequences, self.threads.count());
+        let (task_heads, task_rows) = cut(attention, self.threads.count());
         let (across, down) = (kv_heads.div_ceil(task_heads), rows.div_ceil(task_rows));
         self.threads.each(across * down, |number| {
             let (head, row) = (number % across * task_heads, number / across * task_rows);
@@ -126,70 +124,30 @@ impl Runner {
         })
     }
 
-    /// Attention of several sequences over cache planes, as [`Device::decode`](crate::device::Device::decode) has it.
-    pub(super) fn decode(
+    /// Attention, each sequence cut into tasks.
+    pub(super) fn attend(
         self,
         generation: Generation,
-        kernel: &DecodeKernel<'_, EmulatedPlane>,
+        problem: &EmulatedProblem<'_>,
+        operands: Operands<'_>,
         out: &mut [f32],
     ) -> Result<(), DeviceError> {
-        let (layout, out) = (kernel.key_layout, Mutex::new(out));
-        let is_fp8 = layout.dtype == StorageDtype::Fp8;
-        self.threads.each(kernel.sequences.len(), |number| {
-            let sequence = &kernel.sequences[number];
-            let blocks = kernel.blocks_of(sequence);
-            let (value, value_dequant) = match &kernel.values {
-                Values::Plane { layout, plane, dequant } => {
-                    (SequenceRows::of_plane(plane, layout, layout.dim, blocks), *dequant)
-                }
-                Values::KeyPrefix { dim } => {
-                    (SequenceRows::of_plane(kernel.key, layout, *dim, blocks), kernel.key_dequant)
-                }
-            };
-            let attention = Attention {
+        let (key_dequant, value_dequant) = problem.product_dequants();
+        let out = Mutex::new(out);
+        self.threads.each(problem.sequences.len(), |number| {
+            let sequence = &problem.sequences[number];
+            let [key, value] = operands.rows(problem, sequence);
+            let attention = SequenceAttention {
                 generation,
                 table: table(generation),
-                q: kernel.q,
-                num_heads: kernel.num_heads,
-                first_token: sequence.first_token,
-                tokens: sequence.tokens,
-                context_tokens: sequence.context_tokens,
-                key: SequenceRows::of_plane(kernel.key, layout, layout.dim, blocks),
+                problem,
+                sequence,
+                key,
                 value,
-                key_dequant: kernel.key_dequant,
+                key_dequant,
                 value_dequant,
-                fp8: is_fp8.then_some((kernel.query_scale, kernel.prob)),
-                modifiers: &kernel.modifiers,
             };
-            self.attend(&attention, kernel.sequences.len(), &out)
+            self.attend_sequence(&attention, &out)
         })
-    }
-
-    /// Attention of one sequence, as [`Device::prefill`](crate::device::Device::prefill) has it, over keys and values that
-    /// are quantized where they are to be.
-    pub(super) fn prefill(
-        self,
-        generation: Generation,
-        kernel: &PrefillKernel<'_>,
-        (k, v): (ElementSlice<'_>, ElementSlice<'_>),
-        out: &mut [f32],
-    ) -> Result<(), DeviceError> {
-        static ONE: ScaleFactors = ScaleFactors::ONE;
-        let attention = Attention {
-            generation,
-            table: table(generation),
-            q: kernel.q,
-            num_heads: kernel.num_heads,
-            first_token: 0,
-            tokens: kernel.q.len() / (kernel.num_heads * kernel.dim),
-            context_tokens: kernel.k.len() / (kernel.num_kv_heads * kernel.dim),
-            key: SequenceRows::of_tensor(k, kernel.num_kv_heads, kernel.dim),
-            value: SequenceRows::of_tensor(v, kernel.num_kv_heads, kernel.value_dim),
-            key_dequant: &kernel.fp8.map_or(&ONE, |fp8| fp8.key).dequant,
-            value_dequant: &kernel.fp8.map_or(&ONE, |fp8| fp8.value).dequant,
-            fp8: kernel.fp8.map(|fp8| (fp8.query_scale, fp8.prob)),
-            modifiers: &kernel.modifiers,
-        };
-        self.attend(&attention, 1, &Mutex::new(out))
     }
 }

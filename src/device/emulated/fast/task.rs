@@ -5,6 +5,7 @@ use std::ops::Range;
 use half::bf16;
 use half::slice::HalfFloatSliceExt;
 
+use super::super::common::operands::EmulatedProblem;
 use super::super::common::quantize::quantize_by_amax;
 use super::super::common::sequence_rows::SequenceRows;
 use super::lanes::{Lanes, Line, cells, steps};
@@ -14,46 +15,38 @@ use super::projection::to_cells;
 use super::rows::{PackBuffers, Side};
 use super::softmax::{ProbType, ScoreRow, softmax};
 use super::workspace::{Workspace, take};
-use crate::device::{DeviceError, HeadScales, Modifiers, QueryScale};
+use crate::device::{DeviceError, Fp8Products, HeadScales, QueryScale, SequenceSpan};
 use crate::fp8::{Format, Quantizer};
 use crate::{Generation, ScaleFactors};
 
 /// Attention of one sequence: what its tasks share.
-pub(super) struct Attention<'k> {
+pub(super) struct SequenceAttention<'k> {
     pub(super) generation: Generation,
     pub(super) table: &'k CodeTable,
-    /// `[.., num_heads, dim]`, of all sequences.
-    pub(super) q: &'k [bf16],
-    pub(super) num_heads: usize,
-    pub(super) first_token: usize,
-    pub(super) tokens: usize,
-    /// Tokens that the last query token sees, itself included.
-    pub(super) context_tokens: usize,
+    pub(super) problem: &'k EmulatedProblem<'k>,
+    pub(super) sequence: &'k SequenceSpan,
     pub(super) key: SequenceRows<'k>,
     pub(super) value: SequenceRows<'k>,
     /// Multiply the products, by KV head.
     pub(super) key_dequant: &'k HeadScales,
     pub(super) value_dequant: &'k HeadScales,
-    /// Where the products are FP8: how the query is quantized, and `quant` and `dequant` of the probabilities.
-    pub(super) fp8: Option<(&'k QueryScale, ScaleFactors<f32>)>,
-    pub(super) modifiers: &'k Modifiers<'k>,
 }
 
-impl Attention<'_> {
+impl SequenceAttention<'_> {
     /// Query heads of a KV head.
-    pub(super) fn group(&self) -> usize {
-        self.num_heads / self.key.heads
+    fn group(&self) -> usize {
+        self.problem.shape.group()
     }
 
     /// Query rows of a KV head.
     pub(super) fn rows(&self) -> usize {
-        self.tokens * self.group()
+        self.sequence.tokens * self.group()
     }
 }
 
-/// Query rows are those of a KV head, `[tokens, group]`.
+/// A task of a sequence: some query rows of some KV heads. Query rows are those of a KV head, `[tokens, group]`.
 pub(super) struct Task<'k> {
-    pub(super) attention: &'k Attention<'k>,
+    pub(super) attention: &'k SequenceAttention<'k>,
     pub(super) heads: Range<usize>,
     pub(super) rows: Range<usize>,
 }
@@ -62,18 +55,19 @@ impl Task<'_> {
     /// Row `row` of KV head `head`: its number among all rows of all sequences.
     fn row_number(&self, head: usize, row: usize) -> usize {
         let (group, attention) = (self.attention.group(), self.attention);
-        (attention.first_token + row / group) * attention.num_heads + head * group + row % group
+        let token = attention.sequence.first_token + row / group;
+        token * attention.problem.shape.num_heads + head * group + row % group
     }
 
     /// The position of a row's token.
     fn position(&self, row: usize) -> usize {
-        self.attention.context_tokens - self.attention.tokens + row / self.attention.group()
+        self.attention.sequence.position(row / self.attention.group())
     }
 
     /// The keys that a row sees.
     fn visible(&self, row: usize) -> Range<usize> {
         let end = self.position(row) + 1;
-        let window = self.attention.modifiers.sliding_window;
+        let window = self.attention.problem.modifiers.sliding_window;
         window.map_or(0, |window| end.saturating_sub(window))..end
     }
 
@@ -103,10 +97,10 @@ impl Task<'_> {
         let dim = attention.key.dim;
         let rows = self.heads.len() * self.rows.len();
         let numbers = self.heads.clone().flat_map(|head| self.rows.clone().map(move |row| (head, row)));
-        let from = numbers.map(|(head, row)| &attention.q[self.row_number(head, row) * dim..][..dim]);
+        let from = numbers.map(|(head, row)| &attention.problem.q[self.row_number(head, row) * dim..][..dim]);
         let words = take(&mut workspace.words, rows * dim, 0);
         let dequant = take(&mut workspace.dequant, rows, 1.0);
-        let Some((query_scale, _)) = attention.fp8 else {
+        let Some(Fp8Products { query_scale, .. }) = attention.problem.fp8 else {
             dequant.fill(1.0);
             words
                 .chunks_exact_mut(dim)
@@ -151,7 +145,7 @@ impl Task<'_> {
     /// The sizes of the task's buffers.
     #[inline(always)]
     fn sizes<L: Lanes>(&self) -> Sizes {
-        let Attention { key, value, .. } = self.attention;
+        let SequenceAttention { key, value, .. } = self.attention;
         let keys = self.keys();
         let span = keys.len().next_multiple_of(TILE_KEYS);
         let blocks = value.dim.div_ceil(COLUMNS);
@@ -170,7 +164,7 @@ impl Task<'_> {
     /// The first product: scores, bfloat16 values, `[heads, rows, width]` cells.
     #[inline(always)]
     fn multiply_keys<L: Lanes>(&self, l: L, sizes: &Sizes, workspace: &mut Workspace) {
-        let Attention { table, key, .. } = *self.attention;
+        let SequenceAttention { table, key, .. } = *self.attention;
         let Sizes { heads, rows, ref keys, width, .. } = *sizes;
         let depth = steps::<L>(key.dim);
         let query = take(&mut workspace.cells, heads * rows * depth, 0);
@@ -207,8 +201,8 @@ impl Task<'_> {
 
     /// The type of the probabilities in the second product.
     fn prob_type(&self) -> ProbType {
-        match self.attention.fp8 {
-            Some((_, ScaleFactors { quant, .. })) => {
+        match self.attention.problem.fp8 {
+            Some(Fp8Products { prob: ScaleFactors { quant, .. }, .. }) => {
                 let max = Format::kv_cache(self.attention.generation).max_value();
                 ProbType::Fp8 { quant, max }
             }
@@ -237,14 +231,14 @@ impl Task<'_> {
                 base,
                 cells: &mut cells_of_row[cells::<L>(seen.start)..cells::<L>(seen.end)],
             };
-            *sum = softmax(l, self.attention.modifiers, prob, row, scratch);
+            *sum = softmax(l, &self.attention.problem.modifiers, prob, row, scratch);
         }
     }
 
     /// The second product, `[heads, rows, lines]`.
     #[inline(always)]
     fn multiply_values<L: Lanes>(&self, l: L, sizes: &Sizes, workspace: &mut Workspace) {
-        let Attention { table, value, .. } = *self.attention;
+        let SequenceAttention { table, value, .. } = *self.attention;
         let Sizes { heads, rows, ref keys, width, blocks, lines, .. } = *sizes;
         let scores = &workspace.scores;
         let panel = take(&mut workspace.panel, sizes.panel_steps, [Line::ZERO; 4]);
@@ -281,7 +275,7 @@ impl Task<'_> {
     fn divide_by_sums<L: Lanes>(&self, l: L, sizes: &Sizes, workspace: &mut Workspace) {
         let Sizes { heads, rows, blocks, lines, .. } = *sizes;
         let dim = self.attention.value.dim;
-        let prob_dequant = self.attention.fp8.map_or(1.0, |(_, prob)| prob.dequant);
+        let prob_dequant = self.attention.problem.fp8.map_or(1.0, |fp8| fp8.prob.dequant);
         let accumulators = take(&mut workspace.accumulators, heads * rows * lines, Line::ZERO);
         let out = take(&mut workspace.out, heads * rows * dim, 0.0);
         let results = accumulators.chunks_exact_mut(lines).zip(out.chunks_exact_mut(dim));

@@ -4,8 +4,8 @@
 use gaudi_kv::ScaleFactors;
 use gaudi_kv::device::emulated::{Emulated, Mode};
 use gaudi_kv::device::{
-    DecodeKernel, DecodeSequence, Device, HeadScales, Modifiers, PlaneLayout, QueryScale, StorageDtype,
-    Values,
+    AttentionProblem, AttentionWorkspace, Device, Fp8Products, HeadScales, KeysAndValues, MhaShape,
+    Modifiers, PlaneLayout, PlanePair, QueryScale, SequenceSpan, StorageDtype,
 };
 use gaudi_numerics::Generation;
 use half::bf16;
@@ -32,8 +32,8 @@ const ROWS: usize = TOKENS * GROUP;
 struct Case {
     dtype: StorageDtype,
     query: QueryScale,
-    key: [HeadScales; 2],
-    value: [HeadScales; 2],
+    key: ScaleFactors,
+    value: ScaleFactors,
     prob: ScaleFactors<f32>,
     softmax_scale: f32,
     cap: Option<f32>,
@@ -46,7 +46,7 @@ impl Case {
     fn plain(dtype: StorageDtype) -> Self {
         // A bfloat16 cache has no scales.
         let [quant, dequant] = if dtype == StorageDtype::Fp8 { [20.0, 0.05] } else { [1.0, 1.0] };
-        let one = || [HeadScales::One(quant), HeadScales::One(dequant)];
+        let one = || ScaleFactors::new(quant, dequant);
         Self {
             dtype,
             query: QueryScale::Static(ScaleFactors::new(12.5, 0.08)),
@@ -89,18 +89,23 @@ fn by_device(generation: Generation, case: &Case, q: &[bf16], [k, v]: [&[bf16]; 
         dtype: case.dtype,
     };
     let (mut key, mut value) = (device.allocate(&layout).unwrap(), device.allocate(&layout).unwrap());
-    device.write(&layout, &mut key, k, &slots(), &case.key[0]).unwrap();
-    device.write(&layout, &mut value, v, &slots(), &case.value[0]).unwrap();
-    let sequence = DecodeSequence { first_token: 0, tokens: TOKENS, context_tokens: CONTEXT, first_block: 0 };
-    let kernel = DecodeKernel {
+    device.write(&mut key, k, &slots(), &case.key.quant).unwrap();
+    device.write(&mut value, v, &slots(), &case.value.quant).unwrap();
+    let sequence =
+        SequenceSpan { first_token: 0, tokens: TOKENS, len: CONTEXT, first_block: 0, first_row: 0 };
+    let fp8 = Fp8Products { query_scale: &case.query, prob: case.prob };
+    let problem = AttentionProblem {
         q,
-        num_heads: KV_HEADS * GROUP,
-        key_layout: &layout,
-        key: &key,
-        key_dequant: &case.key[1],
-        values: Values::Plane { layout: &layout, plane: &value, dequant: &case.value[1] },
-        query_scale: &case.query,
-        prob: case.prob,
+        shape: MhaShape {
+            num_heads: KV_HEADS * GROUP,
+            num_kv_heads: KV_HEADS,
+            head_dim: DIM,
+            v_head_dim: DIM,
+        },
+        operands: KeysAndValues::Planes(PlanePair { key: &key, value: &value, blocks: &BLOCKS }),
+        key_factors: &case.key,
+        value_factors: &case.value,
+        fp8: (case.dtype == StorageDtype::Fp8).then_some(fp8),
         modifiers: Modifiers {
             softmax_scale: case.softmax_scale,
             logits_soft_cap: case.cap,
@@ -109,10 +114,9 @@ fn by_device(generation: Generation, case: &Case, q: &[bf16], [k, v]: [&[bf16]; 
             sinks: case.sinks.as_deref(),
         },
         sequences: &[sequence],
-        blocks: &BLOCKS,
     };
     let mut out = vec![0.0; TOKENS * KV_HEADS * GROUP * DIM];
-    device.decode(&kernel, &mut out).unwrap();
+    device.attend(&problem, &mut AttentionWorkspace::default(), &mut out).unwrap();
     out
 }
 
@@ -236,7 +240,7 @@ impl Graph {
     fn scores(&self, case: &Case, q: &Tensor, key: &Tensor) -> Tensor {
         let (q, q_dequant) = self.query(case, q);
         let acc = self.node("batch_gemm", &[&q, key], (F32, &[CONTEXT, ROWS, KV_HEADS]), &[0, 1]);
-        let key_dequant = per_head(&case.key[1], 2);
+        let key_dequant = per_head(&case.key.dequant, 2);
         let scores = self.f32("mult_fwd_f32", &[&acc, &q_dequant]);
         let scores = self.rounded(&self.f32("mult_fwd_f32", &[&scores, &key_dequant]));
         let mut scores = self.f32("mult_fwd_f32", &[&scores, &Tensor::f32(&[1], &[case.softmax_scale])]);
@@ -289,7 +293,7 @@ impl Graph {
                 )
             }
         };
-        let value_dequant = per_head(&case.value[1], 2);
+        let value_dequant = per_head(&case.value.dequant, 2);
         let (p, prob_dequant) = match case.dtype {
             StorageDtype::Bf16 => (self.cast("cast_f32_to_bf16", &p, Bf16), number(1.0)),
             _ => (
@@ -337,7 +341,8 @@ fn compare(case: &Case) {
     for generation in Generation::ALL {
         let expected = by_device(generation, case, &q, [&k, &v]);
         let graph = Graph { machine: machine(generation) };
-        let (key, value) = (graph.cached(case, &k, &case.key[0]), graph.cached(case, &v, &case.value[0]));
+        let (key, value) =
+            (graph.cached(case, &k, &case.key.quant), graph.cached(case, &v, &case.value.quant));
         // [tokens, kv heads, group] to [kv heads, tokens, group].
         let query = Tensor::new(Bf16, &[DIM, GROUP, KV_HEADS, TOKENS], &q);
         let query = graph.node(
@@ -372,8 +377,8 @@ fn fp8_with_scales_of_each_head() {
             quant: heads(30.0, 11.0),
             dequant: heads(1.0 / 30.0, 1.0 / 11.0),
         }),
-        key: [heads(17.0, 40.0), heads(1.0 / 17.0, 1.0 / 40.0)],
-        value: [heads(33.0, 9.0), heads(1.0 / 33.0, 1.0 / 9.0)],
+        key: ScaleFactors { quant: heads(17.0, 40.0), dequant: heads(1.0 / 17.0, 1.0 / 40.0) },
+        value: ScaleFactors { quant: heads(33.0, 9.0), dequant: heads(1.0 / 33.0, 1.0 / 9.0) },
         prob: ScaleFactors::from_quant(100.0),
         ..Case::plain(StorageDtype::Fp8)
     });

@@ -2,7 +2,10 @@
 
 use gaudi_kv::ScaleFactors;
 use gaudi_kv::device::emulated::{Emulated, Mode};
-use gaudi_kv::device::{Device, Fp8Prefill, Modifiers, PrefillKernel, QueryScale};
+use gaudi_kv::device::{
+    AttentionProblem, AttentionWorkspace, Device, Fp8Products, KeysAndValues, MhaShape, Modifiers,
+    QueryScale, SequenceSpan, TensorPair,
+};
 use gaudi_numerics::Generation;
 use half::bf16;
 
@@ -52,28 +55,38 @@ fn run(
     node(&machine(generation), guid, inputs, outputs, params)
 }
 
-/// What the emulated device gives.
-fn prefilled(generation: Generation, [q, k, v]: [&[bf16]; 3], fp8: Option<Fp8Prefill<'_>>) -> Vec<bf16> {
-    let modifiers = Modifiers {
-        softmax_scale: SCALE,
-        logits_soft_cap: None,
-        alibi_slopes: None,
-        sliding_window: None,
-        sinks: None,
-    };
-    let kernel = PrefillKernel {
+/// The emulated device's attention of one sequence; `factors` are those of keys and of values.
+fn prefilled(
+    generation: Generation,
+    [q, k, v]: [&[bf16]; 3],
+    [key_factors, value_factors]: [&ScaleFactors; 2],
+    fp8: Option<Fp8Products<'_>>,
+) -> Vec<bf16> {
+    let problem = AttentionProblem {
         q,
-        k,
-        v,
-        num_heads: HEADS,
-        num_kv_heads: KV_HEADS,
-        dim: DIM,
-        value_dim: VALUE_DIM,
+        shape: MhaShape { num_heads: HEADS, num_kv_heads: KV_HEADS, head_dim: DIM, v_head_dim: VALUE_DIM },
+        operands: KeysAndValues::Tensors(TensorPair { k, v }),
+        key_factors,
+        value_factors,
         fp8,
-        modifiers,
+        modifiers: Modifiers {
+            softmax_scale: SCALE,
+            logits_soft_cap: None,
+            alibi_slopes: None,
+            sliding_window: None,
+            sinks: None,
+        },
+        sequences: &[SequenceSpan {
+            first_token: 0,
+            tokens: TOKENS,
+            len: TOKENS,
+            first_block: 0,
+            first_row: 0,
+        }],
     };
     let mut expected = vec![0.0; TOKENS * HEADS * VALUE_DIM];
-    Emulated::new(generation, Mode::Exact).prefill(&kernel, &mut expected).unwrap();
+    let device = Emulated::new(generation, Mode::Exact);
+    device.attend(&problem, &mut AttentionWorkspace::default(), &mut expected).unwrap();
     expected.iter().map(|value| bf16::from_f32(*value)).collect()
 }
 
@@ -84,11 +97,11 @@ fn causal_attention_is_the_devices_prefill() {
     let query_scale = QueryScale::Static(ScaleFactors::new(20.0, 0.05));
     let scales = [ScaleFactors::new(30.0, 1.0 / 30.0), ScaleFactors::new(25.0, 0.04)];
     let prob = ScaleFactors { quant: 200.0, dequant: 0.005 };
-    let fp8 = Fp8Prefill { query_scale: &query_scale, key: &scales[0], value: &scales[1], prob };
+    let fp8 = Fp8Products { query_scale: &query_scale, prob };
     for generation in Generation::ALL {
         let machine = machine(generation);
         for fp8 in [None, Some(fp8)] {
-            let expected = prefilled(generation, [&q, &k, &v], fp8);
+            let expected = prefilled(generation, [&q, &k, &v], [&scales[0], &scales[1]], fp8);
             let tensor = |values: &[bf16], heads: usize, dim: usize, quant: f32| {
                 let values = Tensor::new(Bf16, &[dim, TOKENS, heads], &by_head(values, heads, dim));
                 if fp8.is_none() {

@@ -13,11 +13,12 @@ use proptest::prelude::*;
 
 use super::Runner;
 use super::job::{Job, Operation};
+use crate::device::emulated::common::operands::Operands;
 use crate::device::emulated::common::threads::Threads;
 use crate::device::emulated::{Emulated, Mode};
 use crate::device::{
-    DecodeKernel, DecodeSequence, Device, HeadScales, Modifiers, PlaneLayout, QueryScale, StorageDtype,
-    Values,
+    AttentionProblem, AttentionWorkspace, Device, Fp8Products, HeadScales, KeysAndValues, MhaShape,
+    Modifiers, PlaneLayout, PlanePair, QueryScale, SequenceSpan, StorageDtype,
 };
 use crate::fp8::Encoder;
 use crate::{Generation, ScaleFactors};
@@ -142,23 +143,23 @@ impl Case {
                 let middle = rows.len() / 2;
                 rows[middle] = bf16::NAN;
             }
-            device.write(&layout, &mut plane, &rows, &slots, quant).unwrap();
-            (layout, plane)
+            device.write(&mut plane, &rows, &slots, quant).unwrap();
+            plane
         };
         let (key_quant, value_quant) = (scales(2.0), scales(0.5));
-        let (key_layout, key) = plane(self.dim, &key_quant, &mut values);
+        let key = plane(self.dim, &key_quant, &mut values);
         let value = self.value_dim.map(|dim| plane(dim, &value_quant, &mut values));
         // Blocks in an order of no kind: a step of 7 or 5, coprime to their number.
         let step = if num_blocks.is_multiple_of(7) { 5 } else { 7 };
         let step = if num_blocks.is_multiple_of(step) { 1 } else { step };
         let blocks: Vec<usize> = (0..needed).map(|n| n * step % num_blocks).collect();
         let (mut first_token, mut first_block) = (0, 0);
-        let sequences: Vec<DecodeSequence> = self
+        let sequences: Vec<SequenceSpan> = self
             .sequences
             .iter()
             .map(|(tokens, len)| {
                 let sequence =
-                    DecodeSequence { first_token, tokens: *tokens, context_tokens: *len, first_block };
+                    SequenceSpan { first_token, tokens: *tokens, len: *len, first_block, first_row: 0 };
                 first_token += tokens;
                 first_block += len.div_ceil(size);
                 sequence
@@ -166,7 +167,9 @@ impl Case {
             .collect();
         let num_heads = self.kv_heads * self.group;
         let q = values(first_token * num_heads * self.dim);
-        let (key_dequant, value_dequant) = (inverse(&key_quant), inverse(&value_quant));
+        let factors = |quant: HeadScales| ScaleFactors { dequant: inverse(&quant), quant };
+        let (key_factors, value_factors) = (factors(key_quant), factors(value_quant));
+        let value_factors = if value.is_some() { value_factors } else { key_factors.clone() };
         let query_scale = if self.dynamic {
             QueryScale::Dynamic
         } else {
@@ -174,18 +177,16 @@ impl Case {
         };
         let slopes: Vec<f32> = (0..num_heads).map(|h| 0.5f32.powi(h as i32 % 8)).collect();
         let sinks: Vec<f32> = (0..num_heads).map(|h| h as f32 / 4.0 - 1.0).collect();
-        let kernel = DecodeKernel {
+        let v_head_dim = self.value_dim.unwrap_or(self.prefix);
+        let fp8 = Fp8Products { query_scale: &query_scale, prob: ScaleFactors::from_quant(8.0) };
+        let pair = || PlanePair { key: &key, value: value.as_ref().unwrap_or(&key), blocks: &blocks };
+        let problem = AttentionProblem {
             q: &q,
-            num_heads,
-            key_layout: &key_layout,
-            key: &key,
-            key_dequant: &key_dequant,
-            values: match &value {
-                Some((layout, plane)) => Values::Plane { layout, plane, dequant: &value_dequant },
-                None => Values::KeyPrefix { dim: self.prefix },
-            },
-            query_scale: &query_scale,
-            prob: ScaleFactors::from_quant(8.0),
+            shape: MhaShape { num_heads, num_kv_heads: self.kv_heads, head_dim: self.dim, v_head_dim },
+            operands: KeysAndValues::Planes(pair()),
+            key_factors: &key_factors,
+            value_factors: &value_factors,
+            fp8: (self.dtype == StorageDtype::Fp8).then_some(fp8),
             modifiers: Modifiers {
                 softmax_scale: 0.125,
                 logits_soft_cap: self.cap,
@@ -194,15 +195,17 @@ impl Case {
                 sinks: self.sinks.then_some(&sinks),
             },
             sequences: &sequences,
-            blocks: &blocks,
         };
-        let mut expected = vec![f32::NAN; first_token * num_heads * kernel.value_dim()];
-        device.decode(&kernel, &mut expected).unwrap();
+        let mut expected = vec![f32::NAN; first_token * num_heads * v_head_dim];
+        device.attend(&problem, &mut AttentionWorkspace::default(), &mut expected).unwrap();
+        let pair = pair();
         let all = levels()
             .into_iter()
             .map(|level| {
                 let mut out = vec![f32::NAN; expected.len()];
-                Runner { level, threads: Threads::Pool }.decode(self.generation, &kernel, &mut out).unwrap();
+                Runner { level, threads: Threads::Pool }
+                    .attend(self.generation, &problem, Operands::Planes(&pair), &mut out)
+                    .unwrap();
                 (level, out)
             })
             .collect();

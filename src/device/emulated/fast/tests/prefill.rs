@@ -4,10 +4,13 @@ use half::bf16;
 use proptest::prelude::*;
 
 use super::{EXACT_SCORES, FLOAT_SCORES, Level, Numbers, Runner, levels};
-use crate::device::emulated::common::quantized_tensor::QuantizedTensor;
+use crate::device::emulated::common::operands::{EmulatedProblem, Operands as Taken};
 use crate::device::emulated::common::threads::Threads;
 use crate::device::emulated::{Emulated, Mode};
-use crate::device::{Device, Fp8Prefill, HeadScales, Modifiers, PrefillKernel, QueryScale};
+use crate::device::{
+    AttentionProblem, AttentionWorkspace, Device, Fp8Products, HeadScales, KeysAndValues, MhaShape,
+    Modifiers, QueryScale, SequenceSpan, TensorPair,
+};
 use crate::{Generation, ScaleFactors};
 
 #[derive(Debug, Clone)]
@@ -54,6 +57,12 @@ struct Operands {
     sinks: Vec<f32>,
 }
 
+impl Operands {
+    fn tensors(&self) -> TensorPair<'_> {
+        TensorPair { k: &self.k, v: &self.v }
+    }
+}
+
 const SOFTMAX_SCALE: f32 = 0.125;
 
 impl Case {
@@ -78,15 +87,28 @@ impl Case {
         }
     }
 
-    fn kernel<'a>(&self, operands: &'a Operands, fp8: Option<Fp8Prefill<'a>>) -> PrefillKernel<'a> {
-        PrefillKernel {
+    fn sequence(&self) -> SequenceSpan {
+        SequenceSpan { first_token: 0, tokens: self.queries, len: self.keys, first_block: 0, first_row: 0 }
+    }
+
+    fn problem<'a>(
+        &self,
+        operands: &'a Operands,
+        sequence: &'a SequenceSpan,
+        factors: [&'a ScaleFactors; 2],
+        fp8: Option<Fp8Products<'a>>,
+    ) -> EmulatedProblem<'a> {
+        AttentionProblem {
             q: &operands.q,
-            k: &operands.k,
-            v: &operands.v,
-            num_heads: self.heads(),
-            num_kv_heads: self.kv_heads,
-            dim: self.dim,
-            value_dim: self.value_dim,
+            shape: MhaShape {
+                num_heads: self.heads(),
+                num_kv_heads: self.kv_heads,
+                head_dim: self.dim,
+                v_head_dim: self.value_dim,
+            },
+            operands: KeysAndValues::Tensors(operands.tensors()),
+            key_factors: factors[0],
+            value_factors: factors[1],
             fp8,
             modifiers: Modifiers {
                 softmax_scale: SOFTMAX_SCALE,
@@ -95,6 +117,7 @@ impl Case {
                 sliding_window: self.window,
                 sinks: self.sinks.then_some(&operands.sinks),
             },
+            sequences: std::slice::from_ref(sequence),
         }
     }
 
@@ -144,19 +167,20 @@ impl Case {
     }
 
     /// The results of every level.
-    fn run(&self, generation: Generation, fp8: Option<Fp8Prefill<'_>>) -> Vec<(Level, Vec<f32>)> {
-        let operands = self.operands();
-        let kernel = self.kernel(&operands, fp8);
-        let quantized = |values, dim, scales: Option<&HeadScales>| {
-            QuantizedTensor::new(generation, values, self.kv_heads, dim, scales).unwrap()
-        };
-        let k = quantized(kernel.k, self.dim, fp8.map(|f| &f.key.quant));
-        let v = quantized(kernel.v, self.value_dim, fp8.map(|f| &f.value.quant));
+    fn run(
+        &self,
+        generation: Generation,
+        factors: [&ScaleFactors; 2],
+        fp8: Option<Fp8Products<'_>>,
+    ) -> Vec<(Level, Vec<f32>)> {
+        let (operands, sequence, mut codes) = (self.operands(), self.sequence(), Default::default());
+        let problem = self.problem(&operands, &sequence, factors, fp8);
+        let taken = Taken::of_tensors(generation, &problem, &operands.tensors(), &mut codes).unwrap();
         let all = levels().into_iter();
         all.flat_map(|level| [Threads::Pool, Threads::Calling].map(|threads| Runner { level, threads }))
             .map(|runner| {
                 let mut out = vec![f32::NAN; self.queries * self.heads() * self.value_dim];
-                runner.prefill(generation, &kernel, (k.elements(), v.elements()), &mut out).unwrap();
+                runner.attend(generation, &problem, taken, &mut out).unwrap();
                 (runner.level, out)
             })
             .collect()
@@ -181,7 +205,9 @@ impl Case {
     }
 
     fn check_rules(&self, bound: f32) {
-        self.check(&self.by_the_rules(), &self.run(Generation::Gaudi2, None), bound);
+        let one = ScaleFactors::ONE;
+        let found = self.run(Generation::Gaudi2, [&one, &one], None);
+        self.check(&self.by_the_rules(), &found, bound);
     }
 
     /// An FP8 prefill of the exact device, and of every level.
@@ -191,12 +217,13 @@ impl Case {
         };
         let key = ScaleFactors { quant: scales(2.0), dequant: scales(0.5) };
         let value = ScaleFactors { quant: scales(0.5), dequant: scales(2.0) };
-        let fp8 = Fp8Prefill { query_scale, key: &key, value: &value, prob: ScaleFactors::from_quant(8.0) };
-        let operands = self.operands();
-        let kernel = self.kernel(&operands, Some(fp8));
+        let fp8 = Fp8Products { query_scale, prob: ScaleFactors::from_quant(8.0) };
+        let (operands, sequence, factors) = (self.operands(), self.sequence(), [&key, &value]);
+        let problem = self.problem(&operands, &sequence, factors, Some(fp8));
         let mut expected = vec![f32::NAN; self.queries * self.heads() * self.value_dim];
-        Emulated::new(generation, Mode::Exact).prefill(&kernel, &mut expected).unwrap();
-        self.check(&expected, &self.run(generation, Some(fp8)), bound);
+        let device = Emulated::new(generation, Mode::Exact);
+        device.attend(&problem, &mut AttentionWorkspace::default(), &mut expected).unwrap();
+        self.check(&expected, &self.run(generation, factors, Some(fp8)), bound);
     }
 }
 
@@ -245,15 +272,15 @@ fn a_tile_of_keys_that_no_query_sees_changes_nothing() {
     let mut operands = case.operands();
     let row = case.kv_heads * case.value_dim;
     operands.v[64 * row..].fill(bf16::NAN);
-    let kernel = case.kernel(&operands, None);
+    let (sequence, one) = (case.sequence(), ScaleFactors::ONE);
+    let problem = case.problem(&operands, &sequence, [&one, &one], None);
     let expected = case.by_the_rules();
     for level in levels() {
         let mut out = vec![0.0; expected.len()];
         let runner = Runner { level, threads: Threads::Calling };
-        let elements = |values| crate::device::emulated::common::element_slice::ElementSlice::Words(values);
-        runner
-            .prefill(Generation::Gaudi2, &kernel, (elements(kernel.k), elements(kernel.v)), &mut out)
-            .unwrap();
+        let mut codes = Default::default();
+        let taken = Taken::of_tensors(Generation::Gaudi2, &problem, &operands.tensors(), &mut codes).unwrap();
+        runner.attend(Generation::Gaudi2, &problem, taken, &mut out).unwrap();
         let (first, last) = out.split_at(64 * case.heads() * case.value_dim);
         assert!(first.iter().all(|x| x.is_finite()), "{level:?}");
         assert!(last.iter().all(|x| x.is_nan()), "{level:?}");
