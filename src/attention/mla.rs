@@ -64,7 +64,7 @@ pub struct MlaAttention {
     shape: MlaShape,
     /// `[num_heads, qk_nope_head_dim, kv_lora_rank]`, expands a latent to a key.
     key_rows: Vec<bf16>,
-    /// The same, each head's transposed: absorbed into the query.
+    /// `[num_heads, kv_lora_rank, qk_nope_head_dim]`, takes a query to the latent: the key rows transposed.
     key_columns: Vec<bf16>,
     /// `[num_heads, v_head_dim, kv_lora_rank]`, expands a latent to a value.
     value_rows: Vec<bf16>,

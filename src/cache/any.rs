@@ -3,9 +3,9 @@
 use super::blocks::Planes;
 use super::error::CacheError;
 use super::geometry::CacheGeometry;
-use super::latent::MlaCache;
+use super::mha::MhaCache;
+use super::mla::MlaCache;
 use super::paged::Paged;
-use super::separate::MhaCache;
 use crate::Generation;
 use crate::device::Plane;
 

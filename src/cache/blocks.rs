@@ -9,13 +9,13 @@ use crate::device::{Device, Plane};
 
 /// What a cache is made of. Outside this crate nothing implements it, so [`BlockCache`] is sealed.
 pub trait Planes<P: Plane> {
-    /// Whose arithmetic stored the cache.
+    /// The generation whose arithmetic stored the cache.
     fn generation(&self) -> Generation;
 
     /// Its planes, all of one number of blocks.
     fn planes(&self) -> Vec<&Paged<P>>;
 
-    /// The same to change.
+    /// Its planes, to change them.
     fn planes_mut(&mut self) -> Vec<&mut Paged<P>>;
 
     /// Sizes of a row's parts that the planes do not tell.

@@ -84,25 +84,25 @@ pub enum CacheError {
     /// A block from another generation.
     #[error("the block was stored by a {found}, this cache belongs to a {expected}")]
     Generation {
-        /// Of the block.
+        /// The generation of the block.
         found: Generation,
-        /// Of the cache.
+        /// The generation of the cache.
         expected: Generation,
     },
     /// A block of another storage type.
     #[error("the block is stored as {}, this cache as {}", found.name(), expected.name())]
     Dtype {
-        /// Of the block.
+        /// The storage type of the block.
         found: StorageDtype,
-        /// Of the cache.
+        /// The storage type of the cache.
         expected: StorageDtype,
     },
     /// A block of another shape, or with another number of bytes than its shape has.
     #[error("the block has {found}, this cache {expected}")]
     Shape {
-        /// Of the block.
+        /// The shape of the block.
         found: String,
-        /// Of the cache.
+        /// The shape of the cache.
         expected: String,
     },
     /// A block that was stored with other scales.
@@ -110,9 +110,9 @@ pub enum CacheError {
         "the block was stored with other scales (fingerprint {found:016x}, this cache has {expected:016x})"
     )]
     Fingerprint {
-        /// Of the block.
+        /// The fingerprint of the block.
         found: u64,
-        /// Of the cache.
+        /// The fingerprint of the cache.
         expected: u64,
     },
     /// A cache of latents where one of keys and values is needed.

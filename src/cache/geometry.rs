@@ -28,7 +28,7 @@ impl CacheGeometry {
         Ok(Self { num_blocks, has_pad_block: true, block_size_tokens, dtype })
     }
 
-    /// The same without a pad block, for memory that an engine laid out. Padding rows have nowhere to go then: whoever
+    /// This geometry without a pad block, for memory that an engine laid out. Padding rows have nowhere to go then: whoever
     /// writes leaves them out.
     #[must_use]
     pub const fn without_pad_block(self) -> Self {

@@ -7,20 +7,20 @@ mod any;
 mod blocks;
 mod error;
 mod geometry;
-mod latent;
+mod mha;
+mod mla;
 mod paged;
 mod plane_scale;
-mod separate;
 mod transfer;
 
 pub use any::AnyCache;
 pub use blocks::BlockCache;
 pub use error::CacheError;
 pub use geometry::CacheGeometry;
-pub use latent::MlaCache;
-pub use separate::MhaCache;
+pub use mha::MhaCache;
+pub use mla::MlaCache;
 pub use transfer::{BlockImage, PlaneImage};
 
-pub(crate) use latent::push_joined;
+pub(crate) use mla::push_joined;
 pub(crate) use paged::{Paged, check_block};
 pub(crate) use plane_scale::{check_scales, is_usable};

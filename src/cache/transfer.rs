@@ -7,7 +7,7 @@ use crate::device::StorageDtype;
 /// and scales are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockImage {
-    /// Whose arithmetic stored it.
+    /// The generation whose arithmetic stored it.
     pub generation: Generation,
     /// Hash of storage type, shape and scales: equal where the same bytes mean the same values. Also a part of the key
     /// under which a prefix cache may share the block.
