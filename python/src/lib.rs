@@ -1,7 +1,7 @@
 //! `gaudi_kv._native`: the library for Python, on NumPy arrays and CPU torch tensors without copies.
 //!
 //! Every function resolves its operands to addresses while it holds the interpreter, then lets go of it, leases the
-//! memory ([`memory_lease`]) and works on the thread that calls or on those of the process's pool ([`dispatch`]). The typed
+//! memory (`memory_lease`) and works on the thread that calls or on those of the process's pool (`dispatch`). The typed
 //! package over this module makes outputs and names the errors.
 
 mod array;

@@ -283,8 +283,9 @@ fn the_text_has_every_choice_and_marks_one() {
     let rows: Vec<Vec<&str>> = shown.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     // choice, scale, saturated, to zero, error
     let choice = |row: &[&str]| row.len().checked_sub(5).map(|at| row[at..].join(" ")).unwrap_or_default();
-    let expected =
-        json_file(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/calibrate/expected.json"));
+    let expected = json_file(
+        &std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/calibrate/expected.json"),
+    );
     for layer in 0..3 {
         let known = &expected[format!("tiny-mla gaudi2 {layer} k")];
         for method in ["amax", "percentile", "mse"] {
