@@ -1,4 +1,4 @@
-//! The same tokens on different ways: one prefill, prefill and decode, chunks, cached context.
+//! Every way to compute the same tokens agrees: one prefill, prefill and decode, chunks, cached context.
 //!
 //! The ways differ in what went through the cache. With `d` the scale, a value that did is off by at most
 //! `e(x) = 0.076 |x| + 1.02 * 2^-10 d` while it is in range (`docs/numerics.md`: write and read back, and the denormal

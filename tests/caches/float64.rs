@@ -26,7 +26,7 @@ pub struct Reference {
 #[derive(Debug, Clone)]
 pub struct Attended {
     pub out: Vec<f64>,
-    /// Of each key, before the softmax; `None` where it is not seen.
+    /// Scores of each key, before the softmax; `None` where it is not seen.
     pub scores: Vec<Option<f64>>,
     pub weights: Vec<f64>,
     /// `S`.

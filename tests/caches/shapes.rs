@@ -45,7 +45,8 @@ fn groups_of_1_to_8_and_heads_of_32_to_128() {
     }
 }
 
-/// The same bits in the exact mode; within the bound in the fast one, which may sum in another order.
+/// Checks that outputs have equal bits in the exact mode, and are within the bound in the fast one, which may sum in another
+/// order.
 fn same(mode: Mode, out: &[f32], expected: &[f32], heads: &[Head]) {
     match mode {
         Mode::Exact => assert_eq!(bits(out), bits(expected)),

@@ -141,7 +141,7 @@ pub const NOT_MISTRAL: &[&str] = &["", GPT_J, NEMOTRON_H];
 /// an MLA layer), and `[kv]` one of the letters, everywhere the same.
 pub struct Difference {
     pub name: &'static str,
-    /// Of MHA (and GQA) layers, of MLA layers.
+    /// Whether it concerns layers of MHA (and GQA), and those of MLA.
     pub kinds: [bool; 2],
     pub routes: &'static [Route],
     pub methods: &'static [&'static str],

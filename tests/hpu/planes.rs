@@ -33,7 +33,7 @@ fn blocks<D: Device>(device: &D, layout: &PlaneLayout, plane: &D::Plane) -> Vec<
     (0..=layout.num_blocks).map(|block| device.export_block(plane, block).unwrap()).collect()
 }
 
-/// The same steps on any device, and what came out of each.
+/// Takes fixed steps on a device and returns what came out of each.
 fn steps<D: Device>(device: &D, layout: &PlaneLayout, scales: (&HeadScales, &HeadScales)) -> Vec<Vec<u8>> {
     let random = &mut Random::new(9);
     let mut plane = device.allocate(layout).unwrap();
