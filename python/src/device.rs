@@ -97,10 +97,9 @@ impl Device {
     /// # Errors
     /// The device is a Gaudi, whose caches lie in its own memory.
     pub(crate) fn for_tensors(&self) -> Result<AnyDevice, Failure> {
-        match self.device {
-            AnyDevice::Emulated(_) => Ok(self.device.clone()),
-            #[cfg(feature = "hpu")]
-            AnyDevice::Hpu(_) => Err(Failure::NotOfTensors),
+        match self.device.backend() {
+            Backend::Emulated(_) => Ok(self.device.clone()),
+            Backend::Hpu => Err(Failure::NotOfTensors),
         }
     }
 }

@@ -28,7 +28,6 @@ pub(crate) enum Failure {
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     /// A cache in tensors of the CPU for a Gaudi.
-    #[cfg(feature = "hpu")]
     #[error("the caches of a Gaudi lie in its own memory, not in tensors of the CPU")]
     NotOfTensors,
     #[error(transparent)]
@@ -67,7 +66,6 @@ impl Failure {
             Self::Shape(_) => SHAPE,
             Self::Option(_) => OPTION,
             Self::Threads(_) => DEVICE,
-            #[cfg(feature = "hpu")]
             Self::NotOfTensors => DEVICE,
             Self::Device(error) => of_device(error),
             Self::Attention(error) => of_attention(error),
