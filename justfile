@@ -103,9 +103,10 @@ vllm:
 wheel:
     {{vllm}}/pip install --quiet --no-deps --force-reinstall ./python
 
+# The sources beside the tests have no native module and must not be imported in place of the wheel.
 # All tests of Python, with NumPy, torch and vLLM; none may be skipped but those of vllm-gaudi itself.
 engine *ARGS:
-    cd python && {{vllm}}/pytest --quiet --only-skip "needs vllm-gaudi" --durations=10 {{ARGS}}
+    cd python/tests && {{vllm}}/pytest --quiet --only-skip "needs vllm-gaudi" --durations=10 {{ARGS}}
 
 # Types of the Python package and its tests; needs mypy, NumPy and pytest.
 types:
