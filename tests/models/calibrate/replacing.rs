@@ -5,18 +5,7 @@ use serde_json::json;
 use crate::calibrate::support::{
     GQA, Workshop, activations, check, data, inspect_strictly, json_file, names, read,
 };
-
-const QUANTIZED: [&str; 9] = [
-    "llmc-gqa-kv",
-    "llmc-gqa-head",
-    "llmc-gqa-w8kv",
-    "modelopt-gqa",
-    "autoround-gqa",
-    "autoround-gqa-gaudi2",
-    "llmc-mla-kv",
-    "autoround-mla",
-    "autoround-mla-gaudi2",
-];
+use crate::names::QUANTIZED;
 
 fn is_kv_scale(name: &str) -> bool {
     let suffixes = [".q_scale", ".k_scale", ".v_scale"];

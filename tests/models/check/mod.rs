@@ -6,23 +6,12 @@ mod output;
 mod support;
 
 use serde_json::Value;
+
+use crate::names::QUANTIZED;
 use support::{activations, check, check_with, data, digest, error, f32s, fixture_with, tensors};
 
 const VARIANTS: [&str; 4] = ["scales", "scale_one", "adjustment_missing", "adjustment_twice"];
 const DEVICES: [&str; 2] = ["gaudi2", "gaudi3"];
-
-/// Every quantized fixture that is what it says it is.
-const QUANTIZED: [&str; 9] = [
-    "llmc-gqa-kv",
-    "llmc-gqa-head",
-    "llmc-gqa-w8kv",
-    "modelopt-gqa",
-    "autoround-gqa",
-    "autoround-gqa-gaudi2",
-    "llmc-mla-kv",
-    "autoround-mla",
-    "autoround-mla-gaudi2",
-];
 
 fn layers(check: &Value) -> &Vec<Value> {
     check["layers"].as_array().unwrap()
