@@ -20,6 +20,7 @@ mod latents;
 #[path = "../caches/model.rs"]
 mod model;
 #[cfg(feature = "cli")]
+#[allow(dead_code, reason = "shared with another test")]
 #[path = "../models/names.rs"]
 mod models;
 #[allow(dead_code, reason = "shared with another test")]
