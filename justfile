@@ -43,6 +43,15 @@ generated:
     cargo test -p habana-sys --features bindgen --test generator
     cargo run --quiet -p gaudi-kv-c-header -- --check
 
+# Makes the Python environment with the newest transformers.
+oracle:
+    python3 -m venv target/oracle
+    target/oracle/bin/pip install --quiet --no-cache-dir --no-deps -r tests/oracle/requirements.txt
+
+# Whether the table of model types is what transformers says, see `just oracle`.
+model-types:
+    target/oracle/bin/python tests/oracle/model_types.py --check
+
 # A bench of any package by its name: attention, convert, inspect, fp8, mme, gemm, abi.
 bench NAME *ARGS:
     cargo bench --workspace --bench {{NAME}} {{ARGS}}
