@@ -9,6 +9,7 @@ mod calibrate;
 mod check;
 #[cfg(feature = "cli")]
 mod convert;
+mod folders;
 mod hostile;
 #[cfg(feature = "cli")]
 mod inspect;
