@@ -10,7 +10,10 @@ use pyo3::prelude::*;
 pub(crate) fn kv_scale_parameters(name: &str) -> Option<Vec<String>> {
     match classify(name) {
         NameClass::Scale(scale) => Some(vec![scale.runtime(false), scale.runtime(true)]),
-        NameClass::ZeroPoint(_) | NameClass::Refused(_) | NameClass::OtherRole => Some(Vec::new()),
+        NameClass::ZeroPoint(_)
+        | NameClass::Refused(_)
+        | NameClass::OtherRole
+        | NameClass::CrossAttention(_) => Some(Vec::new()),
         NameClass::Other => None,
     }
 }

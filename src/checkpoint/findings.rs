@@ -54,6 +54,9 @@ finding_codes! {
     OtherRoleIgnored = "other-role-ignored",
         "Tensors whose names end like KV scales belong to something without a text KV cache: a vision or audio tower, an indexer, or state that a quantizer left behind.",
         "Nothing.";
+    CrossAttentionIgnored = "cross-attention-ignored",
+        "Tensors scale the cache of a decoder's cross attention, which holds the encoder's keys and values. Only caches of self-attention are inspected.",
+        "Nothing. convert treats these scales as those of other caches.";
     TensorNotInIndex = "tensor-not-in-index",
         "A shard holds tensors that the shard index does not list. Engines read whole shards and load them anyway.",
         "Write the index anew if a tool depends on it.";
@@ -66,6 +69,12 @@ finding_codes! {
     ScaleImplausible = "scale-implausible",
         "A scale lies outside 2^-24 to 2^10, which no calibration of real activations gives. It may be uninitialized memory.",
         "Compare it with the neighbouring layers and calibrate again.";
+    ScaleByConvention = "scale-by-convention",
+        "Every KV scale is 1.0, or none is there: ModelOpt casts keys and values to FP8 without calibration unless it is asked to, and until 2026 it raised smaller scales to 1.0. Either way it is a convention and no measurement.",
+        "Nothing, if keys and values stay well below 448. Calibrate to know it, and to have their small values kept.";
+    ScaleClamped = "scale-clamped",
+        "Some KV scales are 1.0 and none is smaller: until 2026 ModelOpt raised smaller ones to 1.0 when it exported a model, so what was measured for these is lost.",
+        "Export the model again with a newer ModelOpt, or calibrate.";
     ScaleUnused = "scale-unused",
         "A KV-scale tensor is in the checkpoint and no layer takes it.",
         "Check the tensor's name and layer number. A scale that nobody reads usually means that the model runs with another one.";
@@ -96,6 +105,12 @@ finding_codes! {
     KvSchemeContradiction = "kv-scheme-contradiction",
         "The quantization config declares two different KV caches. Which one is used depends on the engine that reads it.",
         "Keep the one that the scales were made for.";
+    KvSchemeIncomplete = "kv-scheme-incomplete",
+        "Quark's kv_cache_group says that there is a quantized KV cache, and nothing says how it is quantized. Its own reader refuses such a model; here no KV cache is declared.",
+        "Export the model again, or ask for the cache that its scales were made for with --kv-cache-dtype.";
+    RotatedCache = "rotated-cache",
+        "The quantization config rotates keys and queries before the cache, while the model runs. The scales are those of rotated keys, which have other magnitudes than plain ones.",
+        "Serve the model with an engine that applies this transform to the cache; for any other, calibrate without it.";
     AdjustmentDisabled = "adjustment-disabled",
         "VLLM_SCALE_ADJUSTMENT turns scale adjustment off where the device's FP8 range is smaller than the checkpoint's, so large values saturate.",
         "Unset VLLM_SCALE_ADJUSTMENT: the decision is made from the checkpoint.";
@@ -117,6 +132,9 @@ finding_codes! {
     SidecarNotRead = "sidecar-not-read",
         "INC's measurements are there as .npz only, which is not read.",
         "Copy the .json file that INC writes beside it.";
+    SidecarOtherCache = "sidecar-other-cache",
+        "A JSON file holds scales of another kind of cache, such as the outer scales of a 4-bit latent. They mean nothing in an FP8 cache and are not read.",
+        "Nothing.";
     RanksDisagree = "ranks-disagree",
         "Scales of several tensor-parallel ranks differ for one layer, and a per-tensor scale must be the same on every rank.",
         "Take the largest, or export per-head scales.";

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use super::quark_scheme::quark_scheme;
 use super::{FindingCode, Findings};
 
 /// The KV cache that a quantization config declares.
@@ -149,49 +150,10 @@ fn named_scheme(value: Option<&Value>) -> KvScheme {
     let name = name.to_lowercase();
     match name.strip_prefix("torch.").unwrap_or(&name) {
         "" | "none" | "null" | "auto" | "fp16" | "bf16" | "float16" | "bfloat16" => KvScheme::None,
-        "fp8" | "fp8_e4m3" | "e4m3" | "float8_e4m3fn" | "float8_e4m3fnuz" | "static" => {
+        "fp8" | "fp8_cast" | "fp8_e4m3" | "e4m3" | "float8_e4m3fn" | "float8_e4m3fnuz" | "static" => {
             KvScheme::Fp8(Strategy::Tensor)
         }
         other => KvScheme::Unsupported(other.to_owned()),
-    }
-}
-
-/// Quark: `export.kv_cache_group` names layers, `layer_quant_config` says what their outputs are.
-fn quark_scheme(config: &Map<String, Value>, source: &str, findings: &mut Findings) -> KvScheme {
-    let group = config.get("export").and_then(|e| e.get("kv_cache_group")).and_then(Value::as_array);
-    let Some(group) = group.filter(|group| !group.is_empty()) else { return KvScheme::None };
-    let layers = config.get("layer_quant_config");
-    let global = config.get("global_quant_config").and_then(|g| g.get("output_tensors"));
-    let mut schemes = group.iter().filter_map(Value::as_str).map(|pattern| {
-        let own = layers.and_then(|l| l.get(pattern)).and_then(|l| l.get("output_tensors"));
-        quark_spec(own.filter(|spec| !spec.is_null()).or(global))
-    });
-    let Some(first) = schemes.next() else { return KvScheme::None };
-    if let Some(other) = schemes.find(|other| *other != first) {
-        findings.error(
-            FindingCode::KvSchemeContradiction,
-            None,
-            format!("{source}: the patterns of export.kv_cache_group disagree: {first} and {other}"),
-        );
-    }
-    first
-}
-
-fn quark_spec(spec: Option<&Value>) -> KvScheme {
-    let Some(spec) = spec.and_then(Value::as_object) else { return KvScheme::None };
-    let text = |key: &str| spec.get(key).and_then(Value::as_str);
-    match (text("dtype"), text("qscheme")) {
-        (Some("fp8_e4m3"), None | Some("per_tensor"))
-            if spec.get("is_dynamic") != Some(&Value::Bool(true)) =>
-        {
-            KvScheme::Fp8(Strategy::Tensor)
-        }
-        (Some("fp8_e4m3"), Some("per_tensor") | None) => {
-            KvScheme::Unsupported("fp8 with scales computed at run time (is_dynamic)".to_owned())
-        }
-        (Some("fp8_e4m3"), Some(other)) => KvScheme::Unsupported(format!("fp8 with qscheme {other:?}")),
-        (Some(dtype), _) => KvScheme::Unsupported(dtype.to_owned()),
-        (None, _) => KvScheme::None,
     }
 }
 

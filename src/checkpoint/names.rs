@@ -1,76 +1,19 @@
 //! The grammar of KV-scale tensor names.
 //!
-//! A name is read as a whole, never by replacing parts of it:
-//!
-//! ```text
-//! name    = [prefix "."] container "." layer "." module ["." wrapper] "." suffix
-//! prefix  = text segments only: model, language_model, backbone, transformer, thinker, mtp, ..
-//! module  = self_attn | attn | attention | mixer | norm_attn_norm.attn | ..
-//! wrapper = attn | mla_attn.mla_attn | attn_mqa | .. [".impl"]       (names of an engine at run time)
-//! suffix  = what says the role: k_scale, k_proj.k_scale, k_proj.output_scale, k_cache.scale, ..
-//! ```
+//! A name is read as a whole, never by replacing parts of it: a [place](super::places), and the suffix that says the role:
+//! `k_scale`, `k_proj.k_scale`, `k_proj.output_scale`, `k_cache.scale`, ..
 //!
 //! Anything that ends like a KV scale but does not parse is reported by the caller, never dropped.
 
-use super::scale_name::{LayerIndex, NameClass, NameFormat, Refusal, Role, ScaleName};
+use super::places::{is_cross_attention, is_other_place, locate};
+use super::scale_name::{LayerIndex, NameClass, NameFormat, Refusal, Role};
 
-const CONTAINERS: [&str; 4] = ["layers", "h", "blocks", "mtp_layers"];
+/// Projections of query, key and value together.
+const FUSED: [&str; 9] =
+    ["qkv_proj", "qkqkv_proj", "query_key_value", "Wqkv", "W_pack", "wqkv", "c_attn", "qkv", "qkvz"];
 
-const PREFIXES: [&str; 15] = [
-    "model",
-    "language_model",
-    "text_model",
-    "text",
-    "language",
-    "llm",
-    "backbone",
-    "transformer",
-    "thinker",
-    "decoder",
-    "mtp",
-    "gpt_neox",
-    "lm",
-    "causal_lm",
-    "draft",
-];
-
-const MODULES: [&[&str]; 8] = [
-    &["self_attn"],
-    &["attn"],
-    &["attention"],
-    &["self_attention"],
-    &["mixer"],
-    &["norm_attn_norm", "attn"],
-    &["temporal_block"],
-    &["attention", "self"],
-];
-
-const WRAPPERS: [&[&str]; 5] =
-    [&["attn"], &["mla_attn", "mla_attn"], &["mla_attn"], &["attn_mqa"], &["attn_mha"]];
-
-const FUSED: [&str; 5] = ["qkv_proj", "qkqkv_proj", "query_key_value", "Wqkv", "W_pack"];
-
-/// Segments that put a name outside the text decoder.
-const OTHER_PLACES: [&str; 18] = [
-    "visual",
-    "vit",
-    "image_encoder",
-    "audio_tower",
-    "audio_encoder",
-    "speech_encoder",
-    "encoder",
-    "indexer",
-    "compressor",
-    "talker",
-    "token2wav",
-    "code2wav",
-    "code_predictor",
-    "multi_modal_projector",
-    "mm_projector",
-    "resampler",
-    "perceiver",
-    "connector",
-];
+/// Those of them whose `output_scale` is that of query, key and value, whatever module it is in.
+const FUSED_OUTPUTS: [&str; 5] = ["qkv_proj", "qkqkv_proj", "query_key_value", "Wqkv", "W_pack"];
 
 /// Whether a tensor of this name is, or looks like, a KV scale.
 pub(crate) fn is_scale_like(name: &str) -> bool {
@@ -83,12 +26,20 @@ pub fn classify(name: &str) -> NameClass {
     let (parents, last) = name.rsplit_once('.').unwrap_or(("", name));
     match suffix(parents, last) {
         None => NameClass::Other,
-        Some(suffix) if in_other_place(suffix.place) => NameClass::OtherRole,
+        Some(suffix) if is_other_place(suffix.place) => NameClass::OtherRole,
+        Some(suffix) if is_cross_attention(suffix.place) => match suffix.meaning {
+            Meaning::Scale(_, format) => NameClass::CrossAttention(format),
+            Meaning::Refused(refusal) => NameClass::Refused(refusal),
+            _ => NameClass::Other,
+        },
         Some(Suffix { place, meaning, may_be_wrapped }) => match (locate(place, may_be_wrapped), meaning) {
             // Letters and formats that are refused are refused wherever they stand.
             (_, Meaning::Refused(refusal)) => NameClass::Refused(refusal),
+            (Some(_), Meaning::RefusedInAttention(refusal)) => NameClass::Refused(refusal),
             (Some(_), Meaning::Transient) => NameClass::OtherRole,
-            (None, Meaning::Transient | Meaning::ZeroPoint(_)) => NameClass::Other,
+            (None, Meaning::Transient | Meaning::ZeroPoint(_) | Meaning::RefusedInAttention(_)) => {
+                NameClass::Other
+            }
             (None, Meaning::Scale(_, format)) => match format {
                 // These suffixes alone say too little to make another tensor suspicious.
                 NameFormat::Cache | NameFormat::IncDequant | NameFormat::IncQuantReciprocal => {
@@ -116,10 +67,14 @@ enum Meaning {
     ZeroPoint(Role),
     Transient,
     Refused(Refusal),
+    /// Too common a suffix to mean anything elsewhere.
+    RefusedInAttention(Refusal),
 }
 
 /// Splits what says the role off the end of a name.
 fn suffix<'a>(parents: &'a str, last: &str) -> Option<Suffix<'a>> {
+    // An adapter keeps the projection that it was put beside in `base_layer`.
+    let parents = parents.strip_suffix(".base_layer").unwrap_or(parents);
     let (place, owner) = parents.rsplit_once('.').unwrap_or(("", parents));
     let below = |meaning| Some(Suffix { place, meaning, may_be_wrapped: false });
     let direct = |meaning| Some(Suffix { place: parents, meaning, may_be_wrapped: true });
@@ -138,11 +93,10 @@ fn suffix<'a>(parents: &'a str, last: &str) -> Option<Suffix<'a>> {
         "kv_scale" => direct(Meaning::Scale(Role::Kv, NameFormat::Attention)),
         "prob_scale" => direct(Meaning::Scale(Role::Prob, NameFormat::Attention)),
         "prob_output_scale" => direct(Meaning::Scale(Role::Prob, NameFormat::ProbOutput)),
-        "output_scale" => match projection {
-            Some(letter) => below(Meaning::Scale(Role::from_letter(letter)?, NameFormat::OutputScale)),
-            None if FUSED.contains(&owner) => below(Meaning::Refused(Refusal::Ambiguous)),
-            None => None,
-        },
+        "output_scale" => below(output_scale(owner, projection)?),
+        // Those of a running cache whose scales are computed with each token.
+        "q_scales" | "k_scales" | "v_scales" => direct(Meaning::Transient),
+        "_amax" if is_bmm_quantizer(owner) => below(Meaning::RefusedInAttention(Refusal::Amax)),
         "scale" => match owner {
             "q" => below(Meaning::Scale(Role::Q, NameFormat::Cache)),
             "k_cache" => below(Meaning::Scale(Role::K, NameFormat::Cache)),
@@ -175,6 +129,26 @@ fn suffix<'a>(parents: &'a str, last: &str) -> Option<Suffix<'a>> {
     }
 }
 
+/// The scale of what comes out of a projection; `letter` is its own, if it has one.
+fn output_scale(projection: &str, letter: Option<&str>) -> Option<Meaning> {
+    match letter {
+        Some(letter) => Some(Meaning::Scale(Role::from_letter(letter)?, NameFormat::OutputScale)),
+        None if FUSED_OUTPUTS.contains(&projection) => Some(Meaning::Refused(Refusal::Ambiguous)),
+        None if makes_keys(projection) => Some(Meaning::RefusedInAttention(Refusal::Projection)),
+        None => None,
+    }
+}
+
+/// Whether keys or values come out of a projection of this name, alone or with others.
+fn makes_keys(projection: &str) -> bool {
+    projection.contains("kv") || matches!(projection, "c_attn" | "key" | "value" | "wk" | "wv")
+}
+
+/// The quantizers that ModelOpt puts around the products of attention.
+fn is_bmm_quantizer(module: &str) -> bool {
+    matches!(module, "q_bmm_quantizer" | "k_bmm_quantizer" | "v_bmm_quantizer")
+}
+
 /// `<attention>.impl.k_cache` and its like: the modules that INC patches.
 fn inc_module(parents: &str, format: NameFormat) -> Option<Suffix<'_>> {
     let (place, owner) = parents.rsplit_once('.')?;
@@ -186,67 +160,10 @@ fn inc_module(parents: &str, format: NameFormat) -> Option<Suffix<'_>> {
     Some(Suffix { place, meaning: Meaning::Scale(role, format), may_be_wrapped: true })
 }
 
-fn in_other_place(place: &str) -> bool {
-    let mut before = "";
-    place.split('.').any(|segment| {
-        // ChatGLM calls its text decoder `transformer.encoder`.
-        let is_text_encoder = segment == "encoder" && before == "transformer";
-        before = segment;
-        !is_text_encoder
-            && (OTHER_PLACES.contains(&segment)
-                || segment.starts_with("vision_")
-                || segment.starts_with("audio_"))
-    })
-}
-
-/// An attention module in a layer of the text decoder.
-struct Located {
-    module: String,
-    layer: LayerIndex,
-    is_wrapped: bool,
-}
-
-impl Located {
-    fn name(self, role: Role, format: NameFormat) -> ScaleName {
-        let format =
-            if self.is_wrapped && format == NameFormat::Attention { NameFormat::Runtime } else { format };
-        ScaleName { module: self.module, layer: self.layer, role, format }
-    }
-}
-
-/// Finds prefix, container, layer and attention module in what stands before the suffix.
-fn locate(place: &str, may_be_wrapped: bool) -> Option<Located> {
-    let segments: Vec<&str> = place.split('.').collect();
-    let container = (0..segments.len().saturating_sub(1))
-        .find(|i| CONTAINERS.contains(&segments[*i]) && layer_number(segments[*i + 1]).is_some())?;
-    let number = layer_number(segments[container + 1])?;
-    let prefix = &segments[..container];
-    let is_text = |i: usize| {
-        PREFIXES.contains(&prefix[i]) || (prefix[i] == "encoder" && i > 0 && prefix[i - 1] == "transformer")
-    };
-    if !(0..prefix.len()).all(is_text) {
-        return None;
-    }
-    let rest = &segments[container + 2..];
-    let (module_len, is_wrapped) = MODULES.iter().find_map(|module| {
-        let inner = rest.strip_prefix(*module)?;
-        let inner = if inner.last() == Some(&"impl") { &inner[..inner.len() - 1] } else { inner };
-        let is_wrapped = module.len() < rest.len();
-        let fits = inner.is_empty() || WRAPPERS.contains(&inner);
-        (fits && (may_be_wrapped || !is_wrapped)).then_some((module.len(), is_wrapped))
-    })?;
-    let is_draft = segments[container] == "mtp_layers" || prefix.contains(&"mtp");
-    Some(Located {
-        module: segments[..container + 2 + module_len].join("."),
-        layer: if is_draft { LayerIndex::Draft(number) } else { LayerIndex::Model(number) },
-        is_wrapped,
-    })
-}
-
 /// The layer and what stands below the attention module in the name of a tensor of the text decoder's attention:
 /// `kv_b_proj.weight`, `sinks`.
 pub(crate) fn attention_tensor(name: &str) -> Option<(LayerIndex, &str)> {
-    if in_other_place(name) {
+    if is_other_place(name) {
         return None;
     }
     let mut place = name;
@@ -258,13 +175,6 @@ pub(crate) fn attention_tensor(name: &str) -> Option<(LayerIndex, &str)> {
         }
     }
     None
-}
-
-/// A layer number as every producer writes it: digits without a leading zero.
-fn layer_number(segment: &str) -> Option<usize> {
-    let is_plain =
-        segment.bytes().all(|b| b.is_ascii_digit()) && (segment.len() == 1 || !segment.starts_with('0'));
-    if is_plain { segment.parse::<u32>().ok().map(|n| n as usize) } else { None }
 }
 
 #[cfg(test)]

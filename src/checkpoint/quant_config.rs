@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::json::{Document, kind};
 use super::kv_scheme::{KvScheme, TORCH_DTYPE_KEY, declared_scheme};
 use super::model_config::nested_objects;
+use super::transforms::warn_of_rotation;
 use super::{CheckpointError, FindingCode, Findings};
 use crate::Generation;
 
@@ -175,6 +176,7 @@ impl QuantConfig {
         let string = |key: &str| object.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
         let producer = object.get("producer").and_then(|p| p.get("name")).and_then(Value::as_str);
         let root = sources.config.value.as_object();
+        warn_of_rotation(object, &candidate.source, findings);
         Self {
             source: Some(candidate.source.clone()),
             method: string("quant_method").or_else(|| producer.map(ToOwned::to_owned)),

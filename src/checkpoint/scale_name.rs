@@ -146,6 +146,10 @@ pub enum Refusal {
     Int8,
     /// An NVFP4 cache's scale.
     Nvfp4,
+    /// `kv_b_proj.output_scale`, `qkv.output_scale`: what comes out of the projection is not what the cache holds.
+    Projection,
+    /// `k_bmm_quantizer._amax`: what ModelOpt measured, before its export made a scale of it.
+    Amax,
     /// The prefix or the module is none that the grammar knows.
     UnknownPlace,
 }
@@ -161,6 +165,19 @@ pub enum NameClass {
     Refused(Refusal),
     /// A KV-scale suffix in a place without a text KV cache: a vision tower, an indexer, a quantizer's transient state.
     OtherRole,
+    /// A scale of a decoder's cross attention, whose cache holds what the encoder made.
+    CrossAttention(NameFormat),
     /// Nothing to do with KV scales.
     Other,
+}
+
+/// Names in a sentence: all of them, or the first and how many more there are.
+#[must_use]
+pub(crate) fn list_names(names: &[&str]) -> String {
+    const SHOWN: usize = 8;
+    match names {
+        [] => "none".to_owned(),
+        _ if names.len() <= SHOWN => names.join(", "),
+        _ => format!("{} and {} more", names[..SHOWN].join(", "), names.len() - SHOWN),
+    }
 }

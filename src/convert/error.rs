@@ -70,17 +70,6 @@ pub enum ConvertError {
         /// The type of the product.
         dtype: Dtype,
     },
-    /// A tensor looks like a KV scale and stands where no attention is known.
-    #[error(
-        "{}: tensor `{tensor}` is named like a KV scale but no attention layer of a text decoder is known under this \
-         name, so it can neither be multiplied nor left alone", file.display()
-    )]
-    UnknownScale {
-        /// The file.
-        file: PathBuf,
-        /// The tensor.
-        tensor: String,
-    },
     /// A zero point that is not zero belongs to the old codes.
     #[error("{}: tensor `{tensor}` is an FP8 zero point that is not zero", file.display())]
     ZeroPoint {
@@ -133,7 +122,6 @@ impl ConvertError {
                 | Self::NoScale { .. }
                 | Self::ScaleDtype { .. }
                 | Self::ScaleRange { .. }
-                | Self::UnknownScale { .. }
                 | Self::ZeroPoint { .. }
                 | Self::WeightsNan { .. }
                 | Self::NoQuantConfig { .. }

@@ -16,8 +16,8 @@ use super::tensor_edit::TensorEdit;
 use super::{ConvertError, Factor};
 use crate::Generation;
 use crate::checkpoint::{
-    CheckpointError, Finding, FindingCode, Flavor, ModelFolder, NameClass, Refusal, Shard, TensorParallel,
-    classify, is_all_zero, narrow,
+    CheckpointError, Finding, FindingCode, Flavor, ModelFolder, NameClass, Refusal, ScaleName, Shard,
+    TensorParallel, classify, is_all_zero, list_names, narrow,
 };
 use crate::rewrite::{Edits, Fate, IndexEdit, RewriteError};
 use crate::scales::{CacheDtypeRequest, Options, inspect};
@@ -126,6 +126,7 @@ impl<'a> Plan<'a> {
         plan.choose(0..models, change, keeps_weights)?;
         plan.choose(models..plan.files.len(), change, keeps_weights)?;
         plan.note_other_fp8();
+        plan.note_scales_left_alone();
         plan.edit(folder, change)?;
         Ok(plan)
     }
@@ -147,12 +148,8 @@ impl<'a> Plan<'a> {
             for (index, tensor) in shard.tensors().iter().enumerate() {
                 let file = || shard.path().to_owned();
                 match classify(&tensor.name) {
-                    NameClass::Refused(Refusal::UnknownPlace) => {
-                        return Err(ConvertError::UnknownScale { file: file(), tensor: tensor.name.clone() });
-                    }
-                    NameClass::Scale(name) => {
-                        let is_reciprocal = name.format.is_reciprocal();
-                        self.kv_scale(first + number, index, is_reciprocal)?;
+                    NameClass::Scale(ScaleName { format, .. }) | NameClass::CrossAttention(format) => {
+                        self.kv_scale(first + number, index, format.is_reciprocal())?;
                     }
                     _ if is_kv_scale(&tensor.name) => self.kv_scale(first + number, index, false)?,
                     _ if tensor.dtype != Dtype::F8_E4M3 || keeps_weights => {}
@@ -229,6 +226,29 @@ impl<'a> Plan<'a> {
         for (dtype, count) in others {
             self.notes
                 .push(format!("{count} tensors of type {dtype} are carried over: only e4m3 has two ranges"));
+        }
+    }
+
+    /// Names what is called like a KV scale and belongs to no cache that is known. Whether an engine applies such a number is
+    /// not known either, so it stays what it is.
+    fn note_scales_left_alone(&mut self) {
+        let names = self.files.iter().flat_map(|file| file.shard.tensors()).map(|tensor| &tensor.name);
+        let (mut towers, mut unknown) = (Vec::new(), Vec::new());
+        for name in names {
+            match classify(name) {
+                NameClass::OtherRole => towers.push(name.as_str()),
+                NameClass::Refused(Refusal::UnknownPlace) => unknown.push(name.as_str()),
+                _ => {}
+            }
+        }
+        let groups =
+            [("scales of towers, indexers and the like", towers), ("scales in unknown places", unknown)];
+        for (what, names) in groups.into_iter().filter(|(_, names)| !names.is_empty()) {
+            self.notes.push(format!(
+                "{} {what} are carried over as they are: {}",
+                names.len(),
+                list_names(&names)
+            ));
         }
     }
 

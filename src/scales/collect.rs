@@ -61,6 +61,8 @@ pub(super) struct Collected {
     pub(super) nonzero_zero_points: Vec<(String, usize, Role)>,
     /// Tensors of another role with a KV-scale suffix.
     pub(super) other_roles: Vec<String>,
+    /// Scales of cross attention.
+    pub(super) cross_attention: Vec<String>,
 }
 
 impl Collected {
@@ -88,6 +90,7 @@ impl Collected {
                     }
                     NameClass::Refused(refusal) => collected.refused.push((tensor.name.clone(), refusal)),
                     NameClass::OtherRole => collected.other_roles.push(tensor.name.clone()),
+                    NameClass::CrossAttention(_) => collected.cross_attention.push(tensor.name.clone()),
                     NameClass::Other => {}
                 }
             }
@@ -125,12 +128,17 @@ impl Collected {
         taken.chain(drafts).chain(self.refused.iter().map(|(name, _)| name.as_str())).collect()
     }
 
-    /// Notes the tensors of other roles, so that nothing is passed over in silence.
-    pub(super) fn note_other_roles(&self, findings: &mut Findings) {
+    /// Notes what belongs to other caches or to none, so that nothing is passed over in silence.
+    pub(super) fn note_passed_over(&self, findings: &mut Findings) {
         if let Some(first) = self.other_roles.first() {
             let message =
                 format!("{} tensors of other roles are passed over, such as {first}", self.other_roles.len());
             findings.note(FindingCode::OtherRoleIgnored, None, message);
+        }
+        if let Some(first) = self.cross_attention.first() {
+            let count = self.cross_attention.len();
+            let message = format!("{count} scales of cross attention are passed over, such as {first}");
+            findings.note(FindingCode::CrossAttentionIgnored, None, message);
         }
     }
 }

@@ -6,6 +6,7 @@ use tracing::{debug, info_span};
 
 use super::adjustment::ScaleAdjustment;
 use super::collect::{Collected, LayerSources};
+use super::conventions::note_modelopt;
 use super::heads::fits;
 use super::inspection::{
     CacheDtype, Inspection, LayerReport, LayerScale, ModelReport, Origin, QuantizationReport,
@@ -17,6 +18,7 @@ use super::weights::verify_weights;
 use super::{CacheDtypeRequest, InspectError, Options, SkipLayer};
 use crate::checkpoint::{
     Attention, CacheLayer, FindingCode, Findings, Flavor, KvScheme, ModelFolder, QuantConfig, Refusal,
+    list_names,
 };
 
 /// Inspects a model: its KV scales, what they become on a device, why, and what is wrong.
@@ -47,7 +49,7 @@ pub fn inspect(
     // Nor does what is wrong with a scale file matter to it.
     let sidecar_findings = if cache_dtype == CacheDtype::Fp8 { &mut findings } else { &mut discarded };
     let collected = Collected::gather(folder, tensor_parallel, sidecar_findings)?;
-    collected.note_other_roles(&mut findings);
+    collected.note_passed_over(&mut findings);
     let policy = Policy {
         resolver: Resolver { folder, adjustment: &adjustment, is_strict: options.strict },
         mla_scale: options.mla_scale,
@@ -179,8 +181,11 @@ fn fp8_layers(
         let sources = collected.layers.get(&layer.index).unwrap_or(&none);
         let made = if is_skipped {
             let names: Vec<&str> = sources.names().collect();
-            let message =
-                format!("layer {}: its cache stays bf16; scales not used: {}", layer.index, listed(&names));
+            let message = format!(
+                "layer {}: its cache stays bf16; scales not used: {}",
+                layer.index,
+                list_names(&names)
+            );
             findings.note(FindingCode::LayerSkipped, Some(layer.index), message);
             report(layer, CacheDtype::Bf16, Scales::default())
         } else if let Some(owner) = owner {
@@ -199,7 +204,9 @@ fn fp8_layers(
             "AutoRound's per-head scales are divided by 448 although the flavor says 240".to_owned();
         findings.warn(FindingCode::PerHeadRange, None, message);
     }
-    Ok(reports.into_values().collect())
+    let reports: Vec<LayerReport> = reports.into_values().collect();
+    note_modelopt(quant, &reports, findings);
+    Ok(reports)
 }
 
 fn report(layer: &CacheLayer, kv_cache_dtype: CacheDtype, scales: Scales) -> LayerReport {
@@ -282,6 +289,8 @@ const fn refusal_reason(refusal: Refusal) -> &'static str {
         Refusal::Ambiguous => "it is one scale for query, key and value together",
         Refusal::Int8 => "it is the scale of an int8 cache",
         Refusal::Nvfp4 => "it is the scale of an NVFP4 cache",
+        Refusal::Projection => "it is the scale of a projection's output, which is not what the cache holds",
+        Refusal::Amax => "it is what ModelOpt measured, and no scale before the model is exported",
         Refusal::UnknownPlace => "no attention layer of a text decoder is known under this name",
     }
 }
@@ -307,18 +316,8 @@ fn report_zero_points(
 fn note_scales_not_used(collected: &Collected, findings: &mut Findings) {
     let names = collected.scale_names();
     if !names.is_empty() {
-        let message = format!("the cache is bf16, so no scale is applied; not used: {}", listed(&names));
+        let message = format!("the cache is bf16, so no scale is applied; not used: {}", list_names(&names));
         findings.note(FindingCode::ScalesNotUsed, None, message);
-    }
-}
-
-/// The names, or how many there are and the first of them.
-fn listed(names: &[&str]) -> String {
-    const SHOWN: usize = 8;
-    match names {
-        [] => "none".to_owned(),
-        _ if names.len() <= SHOWN => names.join(", "),
-        _ => format!("{} and {} more", names[..SHOWN].join(", "), names.len() - SHOWN),
     }
 }
 

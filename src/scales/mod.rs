@@ -3,6 +3,7 @@
 mod adjustment;
 mod cache_range;
 mod collect;
+mod conventions;
 mod heads;
 mod inspect;
 mod inspection;

@@ -71,7 +71,7 @@ fn ours(name: &str, is_mla: bool) -> String {
         NameClass::Scale(scale) => scale.runtime(is_mla),
         NameClass::ZeroPoint(_) => ZERO_POINT.to_owned(),
         NameClass::Refused(_) => REFUSED.to_owned(),
-        NameClass::OtherRole | NameClass::Other => NOT_TAKEN.to_owned(),
+        NameClass::OtherRole | NameClass::CrossAttention(_) | NameClass::Other => NOT_TAKEN.to_owned(),
     }
 }
 
@@ -322,9 +322,12 @@ fn docs_have_what_the_grammar_reads() -> Result<(), Failed> {
                 NameClass::Refused(Refusal::Ambiguous) => "ambiguous",
                 NameClass::Refused(Refusal::Int8) => "int8",
                 NameClass::Refused(Refusal::Nvfp4) => "NVFP4",
+                NameClass::Refused(Refusal::Projection) => "projection",
+                NameClass::Refused(Refusal::Amax) => "amax",
                 NameClass::Refused(Refusal::UnknownPlace) => "unknown place",
                 NameClass::ZeroPoint(_) => "zero point",
                 NameClass::OtherRole => "another role",
+                NameClass::CrossAttention(_) => "cross attention",
                 NameClass::Other => "no KV scale",
                 NameClass::Scale(_) => "accepted",
             };

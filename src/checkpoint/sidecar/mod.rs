@@ -18,6 +18,7 @@ pub(crate) struct SidecarFiles {
     tables: Vec<PathBuf>,
     inc: Vec<PathBuf>,
     npz: Vec<String>,
+    other_caches: Vec<String>,
 }
 
 impl SidecarFiles {
@@ -35,9 +36,22 @@ impl SidecarFiles {
                 found.inc.push(path.clone());
             } else if name.starts_with("kv_") && name.contains("scale") {
                 found.tables.push(path.clone());
+            } else if name.contains("scale") {
+                found.add_by_content(path);
             }
         }
         found
+    }
+
+    /// A file whose name says less is a table of KV scales if it has the shape of one. What cannot be read is none.
+    fn add_by_content(&mut self, path: &Path) {
+        let Ok(document) = read_object(path) else { return };
+        let format = document.value.get("format").and_then(serde_json::Value::as_str);
+        if format.is_some_and(|format| format.starts_with("nvfp4_ds_mla_outer_scale")) {
+            self.other_caches.push(document.file_name());
+        } else if table::has_its_shape(&document.value) {
+            self.tables.push(path.to_owned());
+        }
     }
 
     /// Tables of KV scales.
@@ -90,6 +104,10 @@ impl SidecarFiles {
         if let (Some(name), true) = (self.npz.first(), self.inc.is_empty()) {
             let message = format!("{name} is not read: no .json lies beside it");
             findings.warn(FindingCode::SidecarNotRead, None, message);
+        }
+        for name in &self.other_caches {
+            let message = format!("{name} holds the outer scales of an NVFP4 latent; no FP8 cache has them");
+            findings.note(FindingCode::SidecarOtherCache, None, message);
         }
         scales.extend(inc::read(&self.inc, tensor_parallel, findings)?);
         Ok(scales)

@@ -9,6 +9,13 @@ use crate::checkpoint::json::{Document, kind};
 use crate::checkpoint::scale_name::Role;
 use crate::checkpoint::{CheckpointError, FindingCode, Findings};
 
+/// Whether a JSON object is one of these tables, by its outermost keys.
+pub(super) fn has_its_shape(value: &Value) -> bool {
+    let lists = value.get("scales");
+    lists.is_some_and(|lists| lists.get("k_scales").is_some() || lists.get("v_scales").is_some())
+        || value.get("kv_cache").is_some_and(|table| table.get("scaling_factor").is_some())
+}
+
 /// Reads one of
 /// - `{"kv_cache": {"dtype": .., "scaling_factor": {rank: {layer: s}}}}`, what vLLM takes as `quantization_param_path`,
 /// - the same without `kv_cache`, with some layers left out, or with `[k, v]` for a layer (SGLang),
@@ -148,7 +155,8 @@ fn read_lists(document: &Document, lists: &Value) -> Result<Vec<SidecarScale>, C
             scales.push(SidecarScale { name, layer, role, number: SidecarNumber::Scale(value) });
         }
     }
-    if scales.is_empty() {
+    // Empty lists are those of a model without calibration.
+    if lists.get("k_scales").is_none() && lists.get("v_scales").is_none() {
         return Err(CheckpointError::key(&document.path, "scales", "has neither k_scales nor v_scales"));
     }
     Ok(scales)

@@ -116,6 +116,26 @@ fn kv_scales_of_every_spelling_are_adjusted_and_f32() {
     }
 }
 
+/// What belongs to no cache that is known stays as it is, and is named. The cache of cross attention is a cache like others.
+#[test]
+fn scales_in_other_places_do_not_stop_a_conversion() {
+    let unknown = "model.branch.layers.0.self_attn.k_scale";
+    let tower = "model.tower.layers.0.self_attn.k_scale";
+    let latent = "model.layers.0.self_attn.kv_b_proj.output_scale";
+    let cross = "model.layers.1.cross_attn.k_scale";
+    let own = "model.layers.0.self_attn.k_scale";
+    let names = [unknown, tower, latent, cross, own];
+    let folder = names.iter().fold(Model::gqa(), |model, name| model.f32(name, &[1], &[0.75])).write();
+    convert(folder.path(), &[]).assert_says(0, &[unknown, tower, latent]);
+    let new = read(&folder.path().join("dst/model.safetensors"));
+    for name in [unknown, tower, latent] {
+        assert_eq!(new[name].f32(), [0.75], "{name}");
+    }
+    for name in [cross, own] {
+        assert!(is_adjusted(0.75, new[name].f32()[0]), "{name}");
+    }
+}
+
 #[test]
 fn a_reciprocal_goes_the_other_way() {
     let name = "transformer.layers.0.attention.kv_cache_rcp_scaling_factor";

@@ -9,11 +9,13 @@
 //! | `taken` | how many layers, drafts too, have a k that is loaded |
 //! | `findings`, `silent` | codes that there must be, that there must not be |
 //! | `fine` | neither errors nor warnings |
+//! | `converts` | the model converts to either device, and this text is in what is said of it |
 
 use std::path::Path;
 
 use gaudi_kv::Generation;
 use gaudi_kv::checkpoint::ModelFolder;
+use gaudi_kv::convert::{ConvertOptions, convert};
 use gaudi_kv::scales::{CacheDtypeRequest, Options, SkipLayer, inspect};
 use serde_json::Value;
 
@@ -58,6 +60,7 @@ impl Comparison<'_> {
                 "findings" => has_codes(&inspection, right),
                 "silent" => lacks_codes(&inspection, right),
                 "fine" => is_fine(&inspection),
+                "converts" => self.converts(right.as_str().unwrap()),
                 "why" => Ok(()),
                 other => Err(format!("no comparison for {other:?}")),
             };
@@ -107,6 +110,19 @@ impl Comparison<'_> {
         let Some(first) = self.expect["layers"].get(0) else { return Ok(()) };
         let (found, right) = (&inspection["model"][key], &right[first.to_string()]);
         if found == right { Ok(()) } else { Err(format!("{key} {found}, right is {right}")) }
+    }
+
+    fn converts(&self, text: &str) -> Result<(), String> {
+        let parent = tempfile::tempdir().unwrap();
+        let options = ConvertOptions::new(self.device);
+        let outcome = convert(self.folder, &parent.path().join("converted"), &options, &|_| {});
+        let said = serde_json::to_string(&outcome.map_err(|error| error.to_string())?).unwrap();
+        // What a device reads as it is is not looked at.
+        if self.device == Generation::Gaudi3 || said.contains(text) {
+            Ok(())
+        } else {
+            Err(format!("converted, and {text} is nowhere in {said}"))
+        }
     }
 
     fn is_latent(&self) -> bool {

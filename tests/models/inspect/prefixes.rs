@@ -38,6 +38,15 @@ fn prefixes_by_analogy_are_taken() {
         "text_model.model.layers.0.self_attn",
         "thinker.model.layers.0.self_attn",
         "transformer.blocks.0.norm_attn_norm.attn",
+        "base_model.model.model.layers.0.self_attn",
+        "_orig_mod.model.layers.0.self_attn",
+        "model.layers.layers.0.mixer",
+        "decoder.block.0.layer.0.SelfAttention",
+        "transf_decoder._decoder.layers.0.first_sub_layer",
+        "decoder.layers.0.self_attention.core_attention",
+        "model.layers.0.shared_transformer.self_attn",
+        // The only layer of an EAGLE3 draft model.
+        "midlayer.self_attn",
         // SGLang's Qwen3.5 has no `self_attn` at run time.
         "model.layers.0.attn",
     ] {
@@ -74,7 +83,15 @@ fn projections_are_taken_under_every_prefix() {
 /// Draft layers are numbered from the model's last layer on, or from zero under their own prefix.
 #[test]
 fn draft_prefixes_lead_to_the_draft_layer() {
-    for attention in ["mtp.layers.0.self_attn", "model.mtp.layers.0.self_attn", "model.layers.2.self_attn"] {
+    for attention in [
+        "mtp.layers.0.self_attn",
+        "model.mtp.layers.0.self_attn",
+        "model.layers.2.self_attn",
+        "model.layers.2.mtp_block.self_attn",
+        "mtp.0.attn",
+        "model.mtp_block.0.self_attn",
+        "model.mtp.layers.0.transformer_layer.self_attn",
+    ] {
         let report = Checkpoint::gqa(2)
             .set("num_nextn_predict_layers", 1)
             .scale("model.layers.0.self_attn.kv_scale", 0.02)
