@@ -183,7 +183,17 @@ def looked_up_defaults(cls):
                         with contextlib.suppress(ValueError):
                             if (value := ast.literal_eval(default)) is not None:
                                 found[key] = value
-    return found
+    return {key: value for key, value in found.items() if matters(cls, key, value)}
+
+
+def matters(cls, key, value):
+    """Whether anything else is different when a key has another value than its default; some code never runs."""
+    changed = not value if isinstance(value, bool) else value + 1
+
+    def rest(made):
+        return made and {name: item for name, item in made.to_dict().items() if name.lstrip("_") != key}
+
+    return rest(make(cls, **{key: value})) != rest(make(cls, **{key: changed}))
 
 
 @functools.cache
