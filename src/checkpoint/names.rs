@@ -9,8 +9,20 @@ use super::places::{is_cross_attention, is_other_place, locate};
 use super::scale_name::{LayerIndex, NameClass, NameFormat, Refusal, Role};
 
 /// Projections of query, key and value together.
-const FUSED: [&str; 9] =
-    ["qkv_proj", "qkqkv_proj", "query_key_value", "Wqkv", "W_pack", "wqkv", "c_attn", "qkv", "qkvz"];
+const FUSED: [&str; 12] = [
+    "qkv_proj",
+    "qkqkv_proj",
+    "query_key_value",
+    "Wqkv",
+    "W_pack",
+    "wqkv",
+    "c_attn",
+    "qkv",
+    "qkvz",
+    "linear_qkv",
+    "in_proj_qkv",
+    "att_proj",
+];
 
 /// Those of them whose `output_scale` is that of query, key and value, whatever module it is in.
 const FUSED_OUTPUTS: [&str; 5] = ["qkv_proj", "qkqkv_proj", "query_key_value", "Wqkv", "W_pack"];

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! place  = [prefix "."] (list "." number | midlayer) "." [outer "."] attention ["." wrapper] [".impl"]
-//! prefix = text segments only: model, language_model, backbone, transformer, thinker, mtp, ..
+//! prefix = text segments only: model, language_model, backbone, transformer, thinker, mtp, eagle_module, ..
 //! list   = layers, h, blocks, mtp, ..
 //! outer  = what a block calls its parts: shared_transformer, mtp_block, ..
 //! ```
@@ -14,37 +14,42 @@ const LISTS: [&str; 7] = ["layers", "h", "blocks", "block", "mtp_layers", "mtp",
 /// A layer without a number: the one that an EAGLE3 draft model consists of.
 const ONLY_LAYER: &str = "midlayer";
 
-const PREFIXES: [&str; 23] = [
-    "model",
-    "language_model",
-    "text_model",
-    "text",
-    "language",
-    "llm",
-    "backbone",
-    "transformer",
-    "thinker",
-    "decoder",
+/// Prefixes that are one name. Others are made of [`TEXT_WORDS`].
+const PREFIXES: [&str; 8] = [
     "mtp",
     "gpt_neox",
-    "lm",
-    "causal_lm",
-    "draft",
     // PLaMo 2 calls its list `model.layers.layers`.
     "layers",
-    // What PEFT, torch's compiler and data parallelism put around a model.
-    "base_model",
+    // What torch's compiler and data parallelism put around a model.
     "_orig_mod",
     "module",
-    "eagle_module",
     // NeMo's decoder.
     "transf_decoder",
     "_decoder",
     "mtp_block",
 ];
 
-/// Prefixes and lists that count draft layers.
-const DRAFTS: [&str; 4] = ["mtp", "mtp_layers", "mtp_block", "eagle_module"];
+/// What prefixes of a text decoder are made of: `language_model`, `text_decoder`, `base_model`, ..
+const TEXT_WORDS: [&str; 12] = [
+    "text",
+    "language",
+    "llm",
+    "lm",
+    "causal",
+    "model",
+    "backbone",
+    "transformer",
+    "thinker",
+    "decoder",
+    "base",
+    "draft",
+];
+
+/// Words that keep a prefix a text place, whatever else it is called.
+const LANGUAGE: [&str; 4] = ["text", "language", "llm", "lm"];
+
+/// Words of prefixes and lists that count draft layers.
+const DRAFT_WORDS: [&str; 6] = ["mtp", "eagle", "eagle3", "nextn", "speculator", "drafter"];
 
 const OUTER: [&[&str]; 7] = [
     &["shared_transformer"],
@@ -57,7 +62,10 @@ const OUTER: [&[&str]; 7] = [
     &[],
 ];
 
-const MODULES: [&[&str]; 10] = [
+const MODULES: [&[&str]; 12] = [
+    // GPT-Neo has one attention inside another.
+    &["attn", "attention"],
+    &["self_attn", "attention"],
     &["self_attn"],
     &["attn"],
     &["attention"],
@@ -70,7 +78,7 @@ const MODULES: [&[&str]; 10] = [
     &["first_sub_layer"],
 ];
 
-const WRAPPERS: [&[&str]; 9] = [
+const WRAPPERS: [&[&str]; 8] = [
     &["attn"],
     &["mla_attn", "mla_attn"],
     &["mla_attn"],
@@ -78,7 +86,6 @@ const WRAPPERS: [&[&str]; 9] = [
     &["attn_mha"],
     &["core_attention"],
     &["inner_attn"],
-    &["attention"],
     &["kv_cache"],
 ];
 
@@ -98,30 +105,42 @@ const CROSS_ATTENTION: [&str; 8] = [
 const OTHER_PARTS: [&str; 2] = ["indexer", "compressor"];
 
 /// Words that put a prefix outside the text decoder: what a tower sees or speaks, what it is built of, what joins it to the
-/// text decoder.
-const TOWER_WORDS: [&str; 48] = [
+/// text decoder. Numbers of versions are left out.
+const TOWER_WORDS: [&str; 66] = [
     "vision",
     "visual",
-    "vit",
     "image",
+    "images",
     "img",
     "video",
     "pixel",
     "patch",
+    "ocr",
+    "vit",
     "sam",
     "clip",
     "siglip",
-    "aimv2",
+    "aim",
     "radio",
+    "dino",
+    "eva",
+    "swin",
+    "beit",
+    "deit",
+    "hiera",
+    "convnext",
     "vpm",
     "audio",
     "speech",
     "sound",
     "voice",
+    "speaker",
     "acoustic",
+    "semantic",
     "wav",
     "whisper",
     "conformer",
+    "hubert",
     "apm",
     "codec",
     "tts",
@@ -130,9 +149,15 @@ const TOWER_WORDS: [&str; 48] = [
     "code2wav",
     "token2wav",
     "predictor",
+    "depth",
+    "depformer",
+    "flow",
     "tower",
     "encoder",
+    "tokenizer",
     "vae",
+    "dvae",
+    "vq",
     "dit",
     "diffusion",
     "unet",
@@ -150,9 +175,6 @@ const TOWER_WORDS: [&str; 48] = [
     "compressor",
 ];
 
-/// Words that keep a prefix a text place, whatever else it is called.
-const TEXT_WORDS: [&str; 4] = ["language", "text", "llm", "lm"];
-
 /// Whether the place has no KV cache of a text decoder: a tower's, an indexer's.
 pub(super) fn is_other_place(place: &str) -> bool {
     let segments: Vec<&str> = place.split('.').collect();
@@ -160,7 +182,7 @@ pub(super) fn is_other_place(place: &str) -> bool {
     segments.iter().enumerate().any(|(i, segment)| {
         // ChatGLM calls its text decoder `transformer.encoder`.
         let is_text_encoder = *segment == "encoder" && i > 0 && segments[i - 1] == "transformer";
-        let is_tower = !PREFIXES.contains(segment) && is_tower(segment, i < prefix);
+        let is_tower = !is_text(segment) && is_tower(segment, i < prefix);
         !is_text_encoder && (OTHER_PARTS.contains(segment) || is_tower)
     })
 }
@@ -169,14 +191,20 @@ pub(super) fn is_other_place(place: &str) -> bool {
 fn is_tower(segment: &str, is_prefix: bool) -> bool {
     let segment = segment.to_lowercase();
     let words = || segment.split('_');
-    if words().any(|word| TEXT_WORDS.contains(&word)) {
+    if words().any(|word| LANGUAGE.contains(&word)) {
         return false;
     }
     if is_prefix {
-        words().any(|word| TOWER_WORDS.contains(&word) || word.ends_with("vit"))
+        words().any(|word| TOWER_WORDS.contains(&without_version(word)) || word.ends_with("vit"))
     } else {
         segment.starts_with("vision_") || segment.starts_with("audio_")
     }
+}
+
+/// `dinov2` and `sam2` are versions of `dino` and `sam`.
+fn without_version(word: &str) -> &str {
+    let name = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    if name.len() < word.len() { name.strip_suffix('v').unwrap_or(name) } else { word }
 }
 
 /// Whether the place is attention of a decoder layer to what an encoder made.
@@ -243,17 +271,23 @@ fn layer_at(segments: &[&str]) -> Option<(usize, Layer)> {
             return Some((start, Layer { index: LayerIndex::Model(0), after: start + 1 }));
         }
         let number = LISTS.contains(segment).then(|| layer_number(segments.get(start + 1)?)).flatten()?;
-        let is_draft = segments[..=start].iter().any(|segment| DRAFTS.contains(segment));
+        let is_draft = segments[..=start].iter().any(|segment| is_draft(segment));
         let index = if is_draft { LayerIndex::Draft(number) } else { LayerIndex::Model(number) };
         Some((start, Layer { index, after: start + 2 }))
     })
 }
 
 fn has_text_prefix(prefix: &[&str]) -> bool {
-    let is_text = |i: usize| {
-        PREFIXES.contains(&prefix[i]) || (prefix[i] == "encoder" && i > 0 && prefix[i - 1] == "transformer")
-    };
-    (0..prefix.len()).all(is_text)
+    let is_encoder = |i: usize| prefix[i] == "encoder" && i > 0 && prefix[i - 1] == "transformer";
+    (0..prefix.len()).all(|i| is_text(prefix[i]) || is_draft(prefix[i]) || is_encoder(i))
+}
+
+fn is_text(segment: &str) -> bool {
+    PREFIXES.contains(&segment) || segment.split('_').all(|word| TEXT_WORDS.contains(&word))
+}
+
+fn is_draft(segment: &str) -> bool {
+    segment.split('_').any(|word| DRAFT_WORDS.contains(&word))
 }
 
 /// A layer number as every producer writes it: digits without a leading zero.

@@ -171,6 +171,9 @@ fn scales_outside_the_text_decoder_are_passed_over_with_a_note() {
         "img_context_model.blocks.0.attn.k_scale",
         "my_new_vision_thing.h.0.attn.v_scale",
         "encoder.block.0.layer.0.SelfAttention.k_scale",
+        "model.dinov2.blocks.0.attn.k_scale",
+        "Qformer.layers.0.attention.k_scale",
+        "model.moonvit.blocks.0.attn.v_scale",
         "model.layers.0.self_attn.indexer.k_cache.scale",
         "model.layers.0.self_attn.indexer.k_scale",
     ] {

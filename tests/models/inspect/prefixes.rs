@@ -45,6 +45,9 @@ fn prefixes_by_analogy_are_taken() {
         "transf_decoder._decoder.layers.0.first_sub_layer",
         "decoder.layers.0.self_attention.core_attention",
         "model.layers.0.shared_transformer.self_attn",
+        "transformer.h.0.attn.attention",
+        "model.text_decoder.layers.0.self_attn",
+        "language_backbone.layers.0.self_attn",
         // The only layer of an EAGLE3 draft model.
         "midlayer.self_attn",
         // SGLang's Qwen3.5 has no `self_attn` at run time.
@@ -68,6 +71,9 @@ fn projections_are_taken_under_every_prefix() {
             ["k_proj.k_scale", "v_proj.v_scale"],
             ["qkv_proj.k_scale", "qkv_proj.v_scale"],
             ["k_proj.output_scale", "v_proj.output_scale"],
+            ["k_proj.base_layer.k_scale", "v_proj.base_layer.v_scale"],
+            ["linear_qkv.k_scale", "linear_qkv.v_scale"],
+            ["attention.k_proj.k_scale", "attention.v_proj.v_scale"],
         ] {
             let report = Checkpoint::gqa(1)
                 .scale(&format!("{layer}.self_attn.{k}"), 0.05)
@@ -89,6 +95,8 @@ fn draft_prefixes_lead_to_the_draft_layer() {
         "model.layers.2.self_attn",
         "model.layers.2.mtp_block.self_attn",
         "mtp.0.attn",
+        "eagle_module.layers.0.self_attn",
+        "mtp_layers.0.transformer_layer.self_attn",
         "model.mtp_block.0.self_attn",
         "model.mtp.layers.0.transformer_layer.self_attn",
     ] {
