@@ -1,7 +1,7 @@
 //! Where an attention module may stand: what comes before the suffix of a scale's name.
 //!
 //! ```text
-//! place  = [prefix "."] (list "." number | midlayer) "." [outer "."] attention ["." wrapper] [".impl"]
+//! place  = [prefix "."] (list "." number | midlayer | mtp_block) "." [outer "."] attention ["." wrapper] [".impl"]
 //! prefix = text segments only: model, language_model, backbone, transformer, thinker, mtp, eagle_module, ..
 //! list   = layers, h, blocks, mtp, ..
 //! outer  = what a block calls its parts: shared_transformer, mtp_block, ..
@@ -11,8 +11,12 @@ use super::scale_name::{LayerIndex, NameFormat, Role, ScaleName};
 
 const LISTS: [&str; 7] = ["layers", "h", "blocks", "block", "mtp_layers", "mtp", "mtp_block"];
 
-/// A layer without a number: the one that an EAGLE3 draft model consists of.
-const ONLY_LAYER: &str = "midlayer";
+/// Layers without a number: the one that an EAGLE3 draft model consists of, and an engine's only draft layer.
+const ONLY_LAYERS: [(&str, LayerIndex); 2] =
+    [("midlayer", LayerIndex::Model(0)), ("mtp_block", LayerIndex::Draft(0))];
+
+/// LongCat has two attentions in each layer, and each has a cache: they are counted through.
+const ATTENTIONS_OF_A_LAYER: [&str; 2] = ["0", "1"];
 
 /// Prefixes that are one name. Others are made of [`TEXT_WORDS`].
 const PREFIXES: [&str; 8] = [
@@ -51,12 +55,13 @@ const LANGUAGE: [&str; 4] = ["text", "language", "llm", "lm"];
 /// Words of prefixes and lists that count draft layers.
 const DRAFT_WORDS: [&str; 6] = ["mtp", "eagle", "eagle3", "nextn", "speculator", "drafter"];
 
-const OUTER: [&[&str]; 7] = [
+const OUTER: [&[&str]; 8] = [
     &["shared_transformer"],
     &["shared_transf"],
     &["block"],
     &["mtp_block"],
     &["transformer_layer"],
+    &["transformer"],
     // The first part of a block of T5's decoder is its self-attention.
     &["layer", "0"],
     &[],
@@ -239,21 +244,40 @@ pub(super) fn locate(place: &str, may_be_wrapped: bool) -> Option<Located> {
         return None;
     }
     let rest = &segments[layer.after..];
-    let (module_len, is_wrapped) = OUTER.iter().find_map(|outer| {
-        let (len, is_wrapped) = attention_module(rest.strip_prefix(*outer)?, may_be_wrapped)?;
-        Some((outer.len() + len, is_wrapped))
+    let (outer, found) = OUTER.iter().find_map(|outer| {
+        Some((outer.len(), attention_module(rest.strip_prefix(*outer)?, may_be_wrapped)?))
     })?;
-    Some(Located { module: segments[..layer.after + module_len].join("."), layer: layer.index, is_wrapped })
+    let index = match (layer.index, found.part) {
+        (LayerIndex::Model(layer), Some(part)) => {
+            LayerIndex::Model(layer.checked_mul(ATTENTIONS_OF_A_LAYER.len())?.checked_add(part)?)
+        }
+        (index, _) => index,
+    };
+    let module = segments[..layer.after + outer + found.len].join(".");
+    Some(Located { module, layer: index, is_wrapped: found.is_wrapped })
 }
 
-/// The segments of the attention module, and whether an engine's own module is inside.
-fn attention_module(rest: &[&str], may_be_wrapped: bool) -> Option<(usize, bool)> {
+/// An attention module at the beginning of what stands below a layer.
+struct AttentionModule {
+    /// Its segments.
+    len: usize,
+    /// Which attention of the layer it is, where there are several.
+    part: Option<usize>,
+    /// Whether an engine's own module is inside.
+    is_wrapped: bool,
+}
+
+fn attention_module(rest: &[&str], may_be_wrapped: bool) -> Option<AttentionModule> {
     MODULES.iter().find_map(|module| {
         let inner = rest.strip_prefix(*module)?;
+        let part =
+            inner.first().and_then(|first| ATTENTIONS_OF_A_LAYER.iter().position(|part| part == first));
+        let inner = if part.is_some() { &inner[1..] } else { inner };
+        let is_wrapped = !inner.is_empty();
         let inner = if inner.last() == Some(&"impl") { &inner[..inner.len() - 1] } else { inner };
-        let is_wrapped = module.len() < rest.len();
         let fits = inner.is_empty() || WRAPPERS.contains(&inner);
-        (fits && (may_be_wrapped || !is_wrapped)).then_some((module.len(), is_wrapped))
+        let len = module.len() + usize::from(part.is_some());
+        (fits && (may_be_wrapped || !is_wrapped)).then_some(AttentionModule { len, part, is_wrapped })
     })
 }
 
@@ -266,15 +290,19 @@ struct Layer {
 
 /// Where the layer begins, and which it is.
 fn layer_at(segments: &[&str]) -> Option<(usize, Layer)> {
-    segments.iter().enumerate().find_map(|(start, segment)| {
-        if *segment == ONLY_LAYER {
-            return Some((start, Layer { index: LayerIndex::Model(0), after: start + 1 }));
-        }
+    let numbered = segments.iter().enumerate().find_map(|(start, segment)| {
         let number = LISTS.contains(segment).then(|| layer_number(segments.get(start + 1)?)).flatten()?;
         let is_draft = segments[..=start].iter().any(|segment| is_draft(segment));
         let index = if is_draft { LayerIndex::Draft(number) } else { LayerIndex::Model(number) };
         Some((start, Layer { index, after: start + 2 }))
-    })
+    });
+    let only = || {
+        segments.iter().enumerate().find_map(|(start, segment)| {
+            let (_, index) = ONLY_LAYERS.iter().find(|(name, _)| name == segment)?;
+            Some((start, Layer { index: *index, after: start + 1 }))
+        })
+    };
+    numbered.or_else(only)
 }
 
 fn has_text_prefix(prefix: &[&str]) -> bool {

@@ -95,6 +95,8 @@ fn draft_prefixes_lead_to_the_draft_layer() {
         "model.layers.2.self_attn",
         "model.layers.2.mtp_block.self_attn",
         "mtp.0.attn",
+        "model.mtp_block.self_attn",
+        "model.layers.2.transformer.self_attn",
         "eagle_module.layers.0.self_attn",
         "mtp_layers.0.transformer_layer.self_attn",
         "model.mtp_block.0.self_attn",
@@ -112,6 +114,24 @@ fn draft_prefixes_lead_to_the_draft_layer() {
         report.assert_scale(2, "k", "loaded", 0.05, on_gaudi3(0.05));
         report.assert_scale(2, "v", "loaded", 0.08, on_gaudi3(0.08));
         assert_eq!(report.of_layer(2, "draft"), &json!(true));
+    }
+}
+
+/// LongCat's layers have two attentions, each with a cache, which are counted through.
+#[test]
+fn two_attentions_of_a_layer_are_two_caches() {
+    let mut model = Checkpoint::gqa(4);
+    for layer in 0..2 {
+        for part in 0..2 {
+            let attention = format!("model.layers.{layer}.self_attn.{part}");
+            model = model.scale(&format!("{attention}.k_scale"), 0.01 * (1 + 2 * layer + part) as f32);
+            model = model.scale(&format!("{attention}.v_proj.output_scale"), 0.5);
+        }
+    }
+    let report = model.gaudi3();
+    report.assert_clean();
+    for (layer, scale) in [0.01, 0.02, 0.03, 0.04].into_iter().enumerate() {
+        report.assert_scale(layer, "k", "loaded", scale, on_gaudi3(scale));
     }
 }
 
