@@ -52,6 +52,10 @@ oracle:
 model-types:
     target/oracle/bin/python tests/oracle/model_types.py --check
 
+# Whether what vLLM takes from configurations is what the tests hold, see `just vllm`.
+engine-configs:
+    {{vllm}}/python tests/oracle/engine_configs.py --check
+
 # A bench of any package by its name: attention, convert, inspect, fp8, mme, gemm, abi.
 bench NAME *ARGS:
     cargo bench --workspace --bench {{NAME}} {{ARGS}}

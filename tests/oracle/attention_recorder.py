@@ -91,7 +91,21 @@ class NoContents(TorchFunctionMode):
             if name == "where" or (kwargs or {}).get("as_tuple"):
                 return tuple(torch.empty(0, dtype=torch.long, device="meta") for _ in range(dims))
             return torch.empty((0, dims), dtype=torch.long, device="meta")
+        if name in ("__getitem__", "__setitem__"):
+            args = (args[0], without_masks(args[1]), *args[2:])
         return function(*args, **(kwargs or {}))
+
+
+def without_masks(index):
+    """An index into a tensor in which masks choose nothing."""
+    items = index if isinstance(index, tuple) else (index,)
+    found = []
+    for item in items:
+        if isinstance(item, torch.Tensor) and item.dtype == torch.bool and item.dim() > 0:
+            found += [torch.empty(0, dtype=torch.long, device="meta")] * item.dim()
+        else:
+            found.append(item)
+    return tuple(found) if isinstance(index, tuple) or len(found) != 1 else found[0]
 
 
 def forgiving(forward):
@@ -182,7 +196,14 @@ def attempts(config, model):
                 yield model.get_decoder(), {"input_ids": ids, "encoder_hidden_states": states}
     else:
         yield model, {"input_ids": ids}
-    configs = (config.get_text_config(decoder=True), getattr(config, "thinker_config", None))
+    text = config.get_text_config(decoder=True)
+    for streams in {getattr(part, key, None) for part in (config, text) for key in ("num_codebooks", "num_channels")}:
+        # Speech has several tokens at a place, those of the text perhaps with them.
+        for count in (streams, streams + 1) if streams else ():
+            several = torch.zeros((1, TOKENS, count), dtype=torch.long, device="meta")
+            is_decoded = config.is_encoder_decoder
+            yield model, {"input_ids": ids, "decoder_input_ids": several} if is_decoded else {"input_ids": several}
+    configs = (text, getattr(config, "thinker_config", None))
     for module in model.modules():
         if module is not model and hasattr(module, "dtype") and any(module.config is it for it in configs):
             yield module, {"input_ids": ids}

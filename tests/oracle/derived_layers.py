@@ -115,7 +115,7 @@ def layer_of(update, call, config, softmaxes):
         facts["softmax_scale"] = scale(call)
         if call["softcap"]:
             facts["logits_soft_cap"] = call["softcap"]
-    elif heads := attribute(module, "num_heads", "num_attention_heads", "n_heads", "n_head"):
+    elif heads := attribute(module, "num_heads", "num_attention_heads", "num_attn_heads", "n_heads", "n_head"):
         facts |= {"num_heads": heads, "head_dim": update["key"][-1], "v_head_dim": update["value"][-1]}
         if module in softmaxes:
             facts["softmax_scale"] = softmaxes[module]
@@ -247,9 +247,9 @@ def case_of(cls, config, architectures, known):
 
 def cases(model_type, cls, models):
     """The cases of a model type."""
-    known = {}
-    architectures = models[model_type] + models.get(text_class(cls).model_type, [])
+    known, architectures = {}, models[model_type]
     try:
+        architectures = architectures + models.get(text_class(cls).model_type, [])
         configs_of = list(variants(model_type, cls, architectures[0]))
     except Exception as error:
         head = {"model_type": model_type, "architectures": architectures[:1]}

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What vLLM takes from a configuration: counts and sizes of heads, whether its cache is MLA's, and its draft model.
 
-    python3 tests/oracle/engine_configs.py      write tests/data/model-types/engine.jsonl
+    python3 tests/oracle/engine_configs.py            write tests/data/model-types/engine.jsonl anew
+    python3 tests/oracle/engine_configs.py --check    exit 1 if that is not what would be written
 
 Runs in the environment of `just vllm`. One JSON object a line, sorted by `model_type`: one for every class of
 configuration that vLLM brings itself, one for every model of transformers whose architecture vLLM registers, both at
@@ -25,6 +26,7 @@ import copy
 import inspect
 import json
 import os
+import sys
 from pathlib import Path
 
 os.environ["VLLM_LOGGING_LEVEL"] = "ERROR"
@@ -127,8 +129,12 @@ def main():
     lines = [facts(key, classes[key], architectures.get(key, [])) for key in sorted(classes)]
     lines += unknown_drafts(architectures[None])
     lines.append({"architectures_without_configuration": architectures[None]})
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text("".join(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n" for line in lines))
+    text = "".join(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n" for line in lines)
+    if "--check" not in sys.argv:
+        OUT.parent.mkdir(exist_ok=True)
+        OUT.write_text(text)
+    elif not OUT.exists() or OUT.read_text() != text:
+        sys.exit(f"{OUT.name} is not what this vLLM says: run tests/oracle/engine_configs.py")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,10 @@ sorted by `model_type`, after a first line {"transformers": its version}. Keys o
   list repeats itself over the layers of that type.
 - `yarn_softmax`: whether the class's attention multiplies the softmax scale by the square of
   `0.1 * mscale_all_dim * ln(factor) + 1`, where `rope_parameters` has `mscale_all_dim`.
+- `softmax_scale`: where it is not one over the square root of the size of a query head, and no key gives it (a default
+  of `query_pre_attn_scalar` to the power of -0.5, or `attention_multiplier`): `factor` times that size to the power of
+  `head_dim_power`. It is read from tests/data/model-types/layers.jsonl, where tests/oracle/derived_layers.py wrote what
+  models use.
 
 Every list is found by making the class with many numbers of layers; one that no such form gives fails the run.
 
@@ -50,7 +54,9 @@ from pathlib import Path
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "critical")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
-TABLE = Path(__file__).resolve().parent.parent.parent / "src/checkpoint/model_types.jsonl"
+ROOT = Path(__file__).resolve().parent.parent.parent
+TABLE = ROOT / "src/checkpoint/model_types.jsonl"
+MEASURED = ROOT / "tests/data/model-types/layers.jsonl"
 
 # Keys that can matter to attention and to caches.
 WANTED = re.compile(
@@ -385,13 +391,43 @@ def kept(classes):
     return kept
 
 
+def measured_scales(entries):
+    """Pairs of the softmax scale and the size of a query head that models were seen with, by text model type."""
+
+    def text_type(model_type):
+        part = entries.get(model_type, {}).get("text")
+        return text_type(part["model_type"]) if part else model_type
+
+    found = {}
+    for case in map(json.loads, MEASURED.read_text().splitlines()):
+        scaled = [layer for layer in case.get("layers", ()) if "softmax_scale" in layer]
+        pairs = {(layer["softmax_scale"], layer["head_dim"]) for layer in scaled}
+        found.setdefault(text_type(case["model_type"]), set()).update(pairs)
+    return found
+
+
+def add_softmax_scales(entries, classes):
+    """Adds `softmax_scale` to the entries that need one."""
+    for model_type, pairs in measured_scales(entries).items():
+        by_key = {"query_pre_attn_scalar", "attention_multiplier"} & classes[model_type].__dataclass_fields__.keys()
+        if by_key or entries[model_type].get("yarn_softmax"):
+            continue
+        rules = ((1.0, -0.5), (1.0, 0.0), (1.0, -1.0), (2**0.5, -0.5))
+        fits = [(f, p) for f, p in rules if all(abs(f * size**p / scale - 1) < 1e-6 for scale, size in pairs)]
+        if not fits:
+            sys.exit(f"the softmax scale of {model_type} follows no known rule: {pairs}")
+        if fits[0] != rules[0]:
+            entries[model_type]["softmax_scale"] = {"factor": fits[0][0], "head_dim_power": fits[0][1]}
+
+
 def table():
     """The text of the table."""
     import transformers
 
     classes = configuration_classes()
-    lines = [{"transformers": transformers.__version__}]
-    lines += [entry(model_type, classes[model_type]) for model_type in sorted(kept(classes))]
+    entries = {model_type: entry(model_type, classes[model_type]) for model_type in sorted(kept(classes))}
+    add_softmax_scales(entries, classes)
+    lines = [{"transformers": transformers.__version__}, *entries.values()]
     return "".join(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n" for line in lines)
 
 

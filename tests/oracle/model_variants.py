@@ -4,7 +4,7 @@ import copy
 
 from model_types import COUNTS, is_wanted, plain, text_key
 
-# Values of the variant `small`, by the name of the key, or of the one that it is an alias of.
+# Values of the variant `small`, by the name of the key or of that which it is an alias of, and its number of layers.
 SMALL = {
     "num_attention_heads": 12,
     "num_key_value_heads": 4,
@@ -53,15 +53,21 @@ NEEDED = {
     "moe_intermediate_size": 64,
     "indexer_budget": 64,
     "indexer_compress_ratio": 4,
-    "indexer_head_dim": 16,
+    "indexer_head_dim": 64,
     "indexer_n_heads": 2,
     "indexer_kv_heads": 1,
     "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
 }
 
-# The same of single model types.
+# The same of single model types, or what their classes insist on.
 NEEDED_BY = {
-    "dbrx": {"attn_config": {"kv_n_heads": 4, "rope_theta": 10000.0}},
+    "diffusion_gemma_text": {"num_experts": 8, "top_k_experts": 2, "moe_intermediate_size": 64},
+    "fun_asr_nano": {"adaptor_config": {"hidden_size": 288}},
+    "glm5_next_text": {"num_key_value_heads": 12, "qk_rope_head_dim": 0},
+    "granite4_vision": {"deepstack_layer_map": {}},
+    "hy_v4_vl_text": {"qk_rope_head_dim": 64},
+    "moonshine_streaming": {"num_key_value_heads": 4},
+    "dbrx": {"attn_config": {"kv_n_heads": 4, "rope_theta": 10000.0, "clip_qkv": 8}},
     "gpt_neo": {"attention_types": [[["global", "local", "local"], 4], [["global"], 1]]},
     "zamba2": {"layers_block_type": (["linear_attention"] * 3 + ["hybrid"]) * 3 + ["linear_attention"]},
     "deepseek_ocr2_text": {"mlp_layer_types": ["dense"] * LAYERS},
@@ -108,7 +114,7 @@ def small(cls):
     fields = cls.__dataclass_fields__
     needed = {key: value for key, value in NEEDED.items() if key in fields and fields[key].default is None}
     if needed:
-        yield keys | needed
+        yield keys | needed | NEEDED_BY.get(cls.model_type, {})
 
 
 def nested(cls, keys):
@@ -116,7 +122,8 @@ def nested(cls, keys):
     key = text_key(cls)
     if key is None:
         return {"model_type": cls.model_type} | keys
-    return {"model_type": cls.model_type, key: nested(type(getattr(cls(), key)), keys)}
+    needed = NEEDED_BY.get(cls.model_type, {})
+    return {"model_type": cls.model_type, key: nested(type(getattr(cls(), key)), keys)} | needed
 
 
 def text_class(cls):
