@@ -110,7 +110,9 @@ miri:
 # Makes the Python environment with vLLM.
 vllm:
     python3 -m venv target/vllm
-    {{vllm}}/pip install --quiet --no-cache-dir --no-deps -r python/tests/engine/requirements.txt -r python/tests/engine/requirements-test.txt
+    {{vllm}}/pip install --quiet uv==0.13.9
+    {{vllm}}/uv pip install --quiet --python {{vllm}}/python --no-deps \
+        -r python/tests/engine/requirements.txt -r python/tests/engine/requirements-test.txt
 
 # Builds the wheel and installs it there.
 wheel:
@@ -119,7 +121,8 @@ wheel:
 # The sources beside the tests have no native module and must not be imported in place of the wheel.
 # All tests of Python, with NumPy, torch and vLLM; none may be skipped but those of vllm-gaudi itself.
 engine *ARGS:
-    cd python/tests && {{vllm}}/pytest --quiet --only-skip "needs vllm-gaudi" --durations=10 {{ARGS}}
+    # What the first test compiles serves the others.
+    cd python/tests && env -u PYTHONDONTWRITEBYTECODE {{vllm}}/pytest --quiet --only-skip "needs vllm-gaudi" --durations=10 {{ARGS}}
 
 # Types of the Python package and its tests; needs mypy, NumPy and pytest.
 types:
