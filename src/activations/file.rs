@@ -73,8 +73,11 @@ impl ActivationFile {
             LayerShape::Mla { heads, nope_dim, rope_dim, .. } => {
                 let query = |name, dim| Operand { name, heads: Some(heads), dim };
                 let (tokens, q_nope) = self.operand(layer, &query("q_nope", *nope_dim), None)?;
-                let (_, q_pe) = self.operand(layer, &query("q_pe", *rope_dim), Some(tokens))?;
                 let (_, kv_c) = self.operand(owner, &first, Some(tokens))?;
+                if *rope_dim == 0 {
+                    return Ok(Activations::Mla { tokens, q_nope, q_pe: Vec::new(), kv_c, k_pe: Vec::new() });
+                }
+                let (_, q_pe) = self.operand(layer, &query("q_pe", *rope_dim), Some(tokens))?;
                 let (_, k_pe) = self.operand(owner, &second, Some(tokens))?;
                 Ok(Activations::Mla { tokens, q_nope, q_pe, kv_c, k_pe })
             }

@@ -3,9 +3,7 @@
 use std::ops::Range;
 
 use super::error::ActivationError;
-use crate::checkpoint::{
-    Attention, AttentionConfig, CacheLayer, CheckpointError, ModelFolder, TensorParallel,
-};
+use crate::checkpoint::{Attention, CacheLayer, CheckpointError, ModelFolder, TensorParallel};
 
 /// The heads of a layer that a rank has, of all that there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,30 +20,33 @@ pub(crate) enum LayerShape {
 }
 
 impl LayerShape {
-    /// Reads the sizes of a layer off the config.
+    /// The sizes of a layer as one rank computes it.
     pub(crate) fn read(
         folder: &ModelFolder,
-        config: &AttentionConfig,
         layer: &CacheLayer,
         tensor_parallel: TensorParallel,
     ) -> Result<Self, ActivationError> {
         let heads = query_heads(layer, tensor_parallel)?;
-        let shape = folder.shape();
         let read = match layer.attention {
             Attention::Mha => {
-                let joined = config.qk_nope_head_dim.zip(shape.qk_rope_head_dim).map(|(a, b)| a + b);
-                let own = if layer.is_sliding { None } else { config.global_head_dim };
-                let head_dim = own.or(joined).or(shape.head_dim).filter(|dim| *dim > 0);
-                let head_dim = needed(folder, "head_dim", head_dim)?;
-                let v_head_dim = config.v_head_dim.unwrap_or(head_dim);
+                let head_dim = needed(folder, "head_dim", layer.head_dim)?;
+                let v_head_dim = layer.v_head_dim.unwrap_or(head_dim);
                 Self::Mha { heads, kv_heads: kv_heads(layer, tensor_parallel), head_dim, v_head_dim }
             }
             Attention::Mla => Self::Mla {
                 heads,
-                kv_lora_rank: needed(folder, "kv_lora_rank", shape.kv_lora_rank)?,
-                nope_dim: needed(folder, "qk_nope_head_dim", config.qk_nope_head_dim)?,
-                rope_dim: needed(folder, "qk_rope_head_dim", shape.qk_rope_head_dim)?,
-                v_head_dim: needed(folder, "v_head_dim", config.v_head_dim)?,
+                kv_lora_rank: needed(folder, "kv_lora_rank", layer.kv_lora_rank)?,
+                nope_dim: if layer.attends_to_its_latent() {
+                    0
+                } else {
+                    needed(folder, "qk_nope_head_dim", layer.qk_nope_head_dim)?
+                },
+                // Written as zero, there is no rope part; not written, its size is not known.
+                rope_dim: match layer.qk_rope_head_dim {
+                    Some(0) => 0,
+                    rope => needed(folder, "qk_rope_head_dim", rope)?,
+                },
+                v_head_dim: needed(folder, "v_head_dim", layer.v_head_dim)?,
             },
         };
         needed(folder, "num_attention_heads", Some(read.widest_row()))?;
@@ -59,7 +60,7 @@ impl LayerShape {
                 heads.all.max(kv_heads.all).saturating_mul(*head_dim.max(v_head_dim))
             }
             Self::Mla { heads, kv_lora_rank, nope_dim, rope_dim, v_head_dim } => {
-                let widest = kv_lora_rank.max(nope_dim).max(v_head_dim) + rope_dim;
+                let widest = kv_lora_rank.max(nope_dim).max(v_head_dim).saturating_add(*rope_dim);
                 heads.all.saturating_mul(widest)
             }
         }
@@ -121,15 +122,7 @@ mod tests {
 
     #[test]
     fn ranks_share_heads_as_their_scales_do() {
-        let layer = CacheLayer {
-            index: 0,
-            attention: Attention::Mha,
-            is_draft: false,
-            owner: None,
-            is_sliding: false,
-            num_heads: 8,
-            num_kv_heads: 2,
-        };
+        let layer = CacheLayer::for_test(Attention::Mha, 8, 2);
         let of = |size, rank| {
             let tensor_parallel = TensorParallel { size, rank };
             (query_heads(&layer, tensor_parallel).unwrap().local, kv_heads(&layer, tensor_parallel).local)

@@ -35,8 +35,7 @@ impl<'a> LayerValues<'a> {
         layer: &'a CacheLayer,
         strategy: Strategy,
     ) -> Result<Self, CalibrateError> {
-        let config = folder.attention_config()?;
-        let shape = LayerShape::read(folder, &config, layer, TensorParallel::default())?;
+        let shape = LayerShape::read(folder, layer, TensorParallel::default())?;
         let heads = |operand: Operand<'_>| match (strategy, operand.heads) {
             (Strategy::AttnHead, Some(heads)) => heads.all,
             _ => 1,
@@ -61,10 +60,11 @@ impl<'a> LayerValues<'a> {
         if !operands.iter().any(|operand| file.contains(layer, operand.name)) {
             return Ok(());
         }
-        let (tokens, first) = file.find(layer, &operands[0], None)?;
-        let (_, second) = file.find(layer, &operands[1], Some(tokens))?;
-        for ((operand, tensor), histograms) in operands.iter().zip([first, second]).zip(&mut self.histograms)
-        {
+        let (tokens, _) = file.find(layer, &operands[0], None)?;
+        // A latent without a rope part has no second operand.
+        let present = operands.iter().zip(&mut self.histograms).filter(|(operand, _)| operand.dim > 0);
+        for (operand, histograms) in present {
+            let (_, tensor) = file.find(layer, operand, Some(tokens))?;
             let heads = operand.heads.filter(|_| self.strategy == Strategy::AttnHead);
             count(file.shard(), tensor, (heads, operand.dim), histograms, progress)?;
         }

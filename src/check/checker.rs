@@ -53,23 +53,24 @@ impl<D: Device> Checker<'_, D> {
         let [Some(scales), Some(scale_one), Some(missing), Some(twice)] = all else {
             return Ok(Err("an error of the model left it without scales".to_owned()));
         };
-        let shape = LayerShape::read(self.folder, self.config, layer, self.tensor_parallel())?;
+        let softmax_scale = match softmax_scale(layer) {
+            Ok(scale) => scale,
+            Err(reason) => return Ok(Err(reason.to_owned())),
+        };
+        let shape = LayerShape::read(self.folder, layer, self.tensor_parallel())?;
         let kv_b_proj = match self.weights.kv_b_proj(report.layer, &shape)? {
             Weight::Found(values) => values,
             Weight::Unavailable(reason) => return Ok(Err(reason)),
         };
         let sinks = self.weights.sinks(report.layer, &shape)?;
-        let scoring = Scoring::new(self.config, &shape, layer.is_sliding, sinks);
+        let scoring = Scoring::new(self.config, layer, softmax_scale, sinks);
         let activations = self.activations(report, layer, &shape)?;
         let runner = LayerRunner {
             shape: &shape,
             scoring: &scoring,
             activations: &activations,
             kv_b_proj: &kv_b_proj,
-            dtype: match report.kv_cache_dtype {
-                CacheDtype::Fp8 => StorageDtype::Fp8,
-                CacheDtype::Bf16 => StorageDtype::Bf16,
-            },
+            dtype: storage_dtype(report.kv_cache_dtype),
         };
         let run_all = || {
             let run = runner.run(self.device, &scales)?;
@@ -137,6 +138,21 @@ impl<D: Device> Checker<'_, D> {
     fn tensor_parallel(&self) -> TensorParallel {
         let rank = self.inspection.tensor_parallel;
         rank.map_or_else(TensorParallel::default, |rank| TensorParallel { size: rank.size, rank: rank.rank })
+    }
+}
+
+/// The softmax scale of a layer, or why its attention is not computed here.
+fn softmax_scale(layer: &CacheLayer) -> Result<f64, &'static str> {
+    if layer.attends_to_its_latent() {
+        return Err("its keys and values are the latent itself, which is not modelled");
+    }
+    layer.softmax_scale.ok_or("the config does not say what its softmax scale is")
+}
+
+const fn storage_dtype(dtype: CacheDtype) -> StorageDtype {
+    match dtype {
+        CacheDtype::Fp8 => StorageDtype::Fp8,
+        CacheDtype::Bf16 => StorageDtype::Bf16,
     }
 }
 

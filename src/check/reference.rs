@@ -124,6 +124,9 @@ fn rows(values: &[bf16], rows: usize, heads: usize, dim: usize, head: usize) -> 
 
 /// Rows of two matrices side by side.
 fn beside(a: &[f64], a_dim: usize, b: &[f64], b_dim: usize) -> Vec<f64> {
+    if b_dim == 0 {
+        return a.to_vec();
+    }
     a.chunks_exact(a_dim).zip(b.chunks_exact(b_dim)).flat_map(|(a, b)| a.iter().chain(b)).copied().collect()
 }
 
@@ -202,9 +205,9 @@ mod tests {
             let inspection = inspect(&folder, &Options::new(crate::Generation::Gaudi2), &|_| ()).unwrap();
             for layer in inspection.layers.iter().map(|layer| layer.layer) {
                 let cached = folder.layers().get(layer).unwrap();
-                let shape = LayerShape::read(&folder, &config, cached, TensorParallel::default()).unwrap();
+                let shape = LayerShape::read(&folder, cached, TensorParallel::default()).unwrap();
                 let Weight::Found(kv_b_proj) = weights.kv_b_proj(layer, &shape).unwrap() else { panic!() };
-                let scoring = Scoring::new(&config, &shape, false, None);
+                let scoring = Scoring::new(&config, cached, cached.softmax_scale.unwrap(), None);
                 let activations = file.read(layer, layer, &shape).unwrap();
                 let found = attend(&shape, &activations, &kv_b_proj, &scoring);
                 let expected = tensors.tensor(&format!("layers.{layer}.attn_out")).unwrap();

@@ -85,6 +85,9 @@ impl Amax {
 
 /// `[tokens, heads, dim]`. The largest magnitude of each head is exactly its amax, as far as bfloat16 goes.
 fn matrix(layer: usize, operand: u64, (tokens, heads, dim): (usize, usize, usize), amax: &Amax) -> Vec<bf16> {
+    if dim == 0 {
+        return Vec::new();
+    }
     let stream = splitmix(SEED ^ splitmix((layer as u64) << 8 | operand));
     let channels: Vec<f32> =
         (0..heads * dim).map(|at| libm::exp2f(-OCTAVES * uniform(stream, at as u64))).collect();

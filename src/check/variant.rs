@@ -134,6 +134,7 @@ fn changed(scale: &LayerScale, variant: Variant, adjustment: &ScaleAdjustment) -
 mod tests {
     use super::*;
     use crate::checkpoint::Findings;
+    use crate::scales::LayerSizes;
     use crate::{Generation, HeadScales};
 
     fn layer(generation: Generation, s: f32) -> (LayerReport, ScaleAdjustment) {
@@ -158,6 +159,7 @@ mod tests {
             draft: false,
             kv_cache_dtype: CacheDtype::Fp8,
             cache_owner: None,
+            sizes: LayerSizes::default(),
             k: Some(scale),
             v: None,
             q: Some(dynamic),

@@ -165,6 +165,12 @@ finding_codes! {
     ZeroPointNotZero = "zero-point-not-zero",
         "The KV cache has a zero point other than zero, which FP8 caches on Gaudi do not have.",
         "Quantize the KV cache symmetrically.";
+    ArchitectureUnknown = "architecture-unknown",
+        "The config leaves out a number, and its model_type names no class whose default could stand for it, so something was assumed.",
+        "Write the number into config.json.";
+    WindowUnknown = "window-unknown",
+        "The config gives a sliding window, or a pattern of layers with one, in a form that is not known. Scales do not depend on it; what check computes does.",
+        "Write sliding_window as a number of tokens and name the layers in layer_types.";
     SharedCacheWithoutOwner = "shared-cache-without-owner",
         "The config says that this layer reads another layer's cache, but no layer before it has a cache of that kind.",
         "Correct num_kv_shared_layers or layer_types in config.json.";

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use tracing::{debug, info_span};
 
-use super::attention_config::AttentionConfig;
+use super::config::{AttentionConfig, TextConfig};
 use super::json::{Document, read_object};
-use super::model_config::{Shape, TextConfig, nested_objects};
 use super::quant_config::{QuantConfig, QuantSources};
 use super::shards::{Shard, list_files, open_shards};
 use super::sidecar::{SidecarFiles, SidecarScale, TensorParallel};
@@ -18,7 +17,6 @@ pub struct ModelFolder {
     path: PathBuf,
     config: Document,
     architecture: String,
-    shape: Shape,
     layers: LayerPlan,
     quant: QuantConfig,
     shards: Vec<Shard>,
@@ -50,10 +48,9 @@ impl ModelFolder {
             });
         };
         let mut findings = Findings::default();
-        let objects = nested_objects(&config);
-        let text = TextConfig::find(&config, &objects)?;
-        let shape = Shape::read(&text)?;
-        let layers = LayerPlan::read(&text, &shape, &mut findings)?;
+        let text = TextConfig::find(&config)?;
+        let shards = open_shards(path, &mut findings)?;
+        let layers = LayerPlan::read(&text, &|layers| has_draft_weights(&shards, layers), &mut findings)?;
         let (hf_quant_config, quantization_config) =
             (read("hf_quant_config.json")?, read("quantization_config.json")?);
         let model_description = read("quant_model_description.json")?;
@@ -67,9 +64,8 @@ impl ModelFolder {
             &mut findings,
         )?;
         let architecture = architecture(&config, &text);
-        let model_type = text.str("model_type").map(ToOwned::to_owned);
+        let model_type = text.model_type().map(ToOwned::to_owned);
         let sidecars = SidecarFiles::find(&files);
-        let shards = open_shards(path, &mut findings)?;
         if shards.is_empty() && sidecars.is_empty() {
             return Err(CheckpointError::NotAModel {
                 path: path.to_owned(),
@@ -81,7 +77,6 @@ impl ModelFolder {
             path: path.to_owned(),
             config,
             architecture,
-            shape,
             layers,
             quant,
             shards,
@@ -103,19 +98,12 @@ impl ModelFolder {
         &self.architecture
     }
 
-    /// The sizes of its attention.
-    #[must_use]
-    pub fn shape(&self) -> &Shape {
-        &self.shape
-    }
-
     /// What its config says about how attention is computed. It is read anew: an inspection needs none of it.
     ///
     /// # Errors
     /// A key holds something else than it must.
     pub fn attention_config(&self) -> Result<AttentionConfig, CheckpointError> {
-        let objects = nested_objects(&self.config);
-        AttentionConfig::read(&TextConfig::find(&self.config, &objects)?)
+        AttentionConfig::read(&TextConfig::find(&self.config)?)
     }
 
     /// Its layers.
@@ -165,11 +153,18 @@ impl ModelFolder {
     }
 }
 
+/// Whether any weight is of a draft that follows so many layers: under a name of its own, or numbered on from the last.
+fn has_draft_weights(shards: &[Shard], layers: usize) -> bool {
+    let next = format!(".layers.{layers}.");
+    let mut names = shards.iter().flat_map(Shard::tensors).map(|tensor| tensor.name.as_str());
+    names.any(|name| name.starts_with("mtp.") || name.contains(".mtp") || name.contains(&next))
+}
+
 fn architecture(config: &Document, text: &TextConfig<'_>) -> String {
     let named = |value: &serde_json::Value| Some(value.get("architectures")?.get(0)?.as_str()?.to_owned());
     named(&config.value)
         .or_else(|| text.get("architectures")?.get(0)?.as_str().map(ToOwned::to_owned))
         .or_else(|| config.value.get("architecture")?.as_str().map(ToOwned::to_owned))
-        .or_else(|| text.str("model_type").map(ToOwned::to_owned))
+        .or_else(|| text.model_type().map(ToOwned::to_owned))
         .unwrap_or_else(|| "unknown".to_owned())
 }

@@ -2,16 +2,14 @@
 //!
 //! Nothing here knows a device. What a scale becomes on one is decided in [`scales`](crate::scales).
 
-mod attention_config;
+mod config;
 mod error;
 mod findings;
 mod folder;
 mod header;
 mod json;
 mod kv_scheme;
-mod layers;
 mod mapped_file;
-mod model_config;
 mod names;
 mod places;
 mod quant_config;
@@ -22,15 +20,13 @@ mod shards;
 mod sidecar;
 mod transforms;
 
-pub use attention_config::AttentionConfig;
+pub use config::{Attention, AttentionConfig, CacheLayer, LayerPlan, list_layers};
 pub use error::CheckpointError;
 pub use findings::{Finding, FindingCode, Findings};
 pub use folder::ModelFolder;
 pub use header::TensorEntry;
 pub(crate) use json::{read_file, read_object};
 pub use kv_scheme::{KvScheme, Strategy};
-pub use layers::{Attention, CacheLayer, LayerPlan, list_layers};
-pub use model_config::Shape;
 pub(crate) use names::attention_tensor;
 pub use names::classify;
 pub(crate) use quant_config::{ConfigPlace, FLAVOR_KEY, whole_fp8_max};

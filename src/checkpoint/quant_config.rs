@@ -5,9 +5,9 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::config::nested_objects;
 use super::json::{Document, kind};
 use super::kv_scheme::{KvScheme, TORCH_DTYPE_KEY, declared_scheme};
-use super::model_config::nested_objects;
 use super::transforms::warn_of_rotation;
 use super::{CheckpointError, FindingCode, Findings};
 use crate::Generation;

@@ -60,15 +60,7 @@ mod tests {
     use crate::checkpoint::Attention;
 
     fn layer(num_heads: usize, num_kv_heads: usize) -> CacheLayer {
-        CacheLayer {
-            index: 0,
-            attention: Attention::Mha,
-            is_draft: false,
-            owner: None,
-            is_sliding: false,
-            num_heads,
-            num_kv_heads,
-        }
+        CacheLayer::for_test(Attention::Mha, num_heads, num_kv_heads)
     }
 
     fn per_head(values: &[f32]) -> HeadScales {

@@ -12,6 +12,7 @@ use super::inspection::{
     CacheDtype, Inspection, LayerReport, LayerScale, ModelReport, Origin, QuantizationReport,
     TensorParallelReport,
 };
+use super::layer_sizes::LayerSizes;
 use super::policy::{Policy, Scales};
 use super::resolve::Resolver;
 use super::weights::verify_weights;
@@ -216,6 +217,7 @@ fn report(layer: &CacheLayer, kv_cache_dtype: CacheDtype, scales: Scales) -> Lay
         draft: layer.is_draft,
         kv_cache_dtype,
         cache_owner: layer.owner,
+        sizes: LayerSizes::of(layer),
         k: scales.k,
         v: scales.v,
         q: scales.q,
@@ -241,6 +243,7 @@ fn inherited(layer: &CacheLayer, owner: &LayerReport) -> LayerReport {
         draft: layer.is_draft,
         kv_cache_dtype: owner.kv_cache_dtype,
         cache_owner: layer.owner,
+        sizes: LayerSizes::of(layer),
         k: cache_scale(&owner.k),
         v: cache_scale(&owner.v),
         q: other_scale(&owner.q),
@@ -336,7 +339,7 @@ fn model_report(folder: &ModelFolder) -> ModelReport {
         attention: attention.to_owned(),
         layers: plan.model_layers,
         draft_layers: plan.draft_layers,
-        num_heads: folder.shape().num_heads,
+        num_heads: plan.cached.first().map_or(0, |layer| layer.num_heads),
         num_kv_heads: plan.cached.first().map_or(0, |layer| layer.num_kv_heads),
     }
 }

@@ -4,6 +4,7 @@ use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
 use super::adjustment::ScaleAdjustment;
+use super::layer_sizes::LayerSizes;
 use super::weights::WeightScan;
 use crate::checkpoint::{Attention, Findings, Flavor};
 use crate::{Generation, HeadScales, ScaleFactors};
@@ -111,6 +112,9 @@ pub struct LayerReport {
     /// The layer whose cache it reads, where that is not its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_owner: Option<usize>,
+    /// The sizes of its attention.
+    #[serde(flatten)]
+    pub sizes: LayerSizes,
     /// The key's scale, or the latent's.
     pub k: Option<LayerScale>,
     /// The value's scale. Null for an MLA layer unless `max-kv` was asked for.

@@ -7,6 +7,7 @@ mod conventions;
 mod heads;
 mod inspect;
 mod inspection;
+mod layer_sizes;
 mod options;
 mod policy;
 mod resolve;
@@ -20,6 +21,7 @@ pub use inspection::{
     CacheDtype, Inspection, LayerReport, LayerScale, ModelReport, Origin, QuantizationReport,
     TensorParallelReport,
 };
+pub use layer_sizes::LayerSizes;
 pub use options::{
     CacheDtypeRequest, MlaScale, OptionError, Options, QMissing, SkipLayer, requested_scale_adjustment,
 };

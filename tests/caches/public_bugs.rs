@@ -4,7 +4,7 @@ use gaudi_kv::attention::{AttentionScales, MlaAttention, MlaShape};
 use gaudi_kv::cache::{BlockCache, CacheGeometry, MhaCache, MlaCache};
 use gaudi_kv::device::StorageDtype;
 use gaudi_kv::device::emulated::{Emulated, EmulatedPlane, Mode};
-use gaudi_kv::scales::{CacheDtype, LayerReport, LayerScale, Origin};
+use gaudi_kv::scales::{CacheDtype, LayerReport, LayerScale, LayerSizes, Origin};
 use gaudi_kv::{Generation, HeadScales, ScaleFactors};
 use half::bf16;
 
@@ -47,6 +47,7 @@ fn the_value_scale_of_an_mla_layer_changes_no_bit() {
                     draft: false,
                     kv_cache_dtype: CacheDtype::Fp8,
                     cache_owner: None,
+                    sizes: LayerSizes::default(),
                     k: Some(layer_scale(0.0547)),
                     v,
                     q: Some(layer_scale(0.1)),

@@ -7,6 +7,7 @@
 mod calibrate;
 #[cfg(feature = "cli")]
 mod check;
+mod configurations;
 #[cfg(feature = "cli")]
 mod convert;
 mod folders;

@@ -17,6 +17,7 @@ what the program prints before it compares.
 """
 
 import json
+import math
 import re
 import struct
 import sys
@@ -116,6 +117,21 @@ def scan_weights(tensors, file):
     }
 
 
+def sizes(config):
+    """The sizes of every layer; these models have no layer that differs, no window and no yarn."""
+    assert not config.get("rope_scaling") and not config.get("sliding_window"), config
+    heads = config["num_attention_heads"]
+    found = {"layer_type": "full_attention", "num_heads": heads, "num_kv_heads": config["num_key_value_heads"]}
+    if config.get("kv_lora_rank"):
+        head_dim = config["qk_nope_head_dim"] + config["qk_rope_head_dim"]
+        found |= {"kv_lora_rank": config["kv_lora_rank"], "qk_rope_head_dim": config["qk_rope_head_dim"]}
+    else:
+        head_dim = config["head_dim"]
+    v_head_dim = config.get("v_head_dim", head_dim)
+    found |= {"head_dim": head_dim, "v_head_dim": v_head_dim, "sliding_window": None}
+    return found | {"softmax_scale": 1.0 / math.sqrt(head_dim)}
+
+
 def expected(model, device, verify):
     config = json.loads((DATA / model / "config.json").read_text())
     quantization = config.get("quantization_config") or {}
@@ -141,7 +157,7 @@ def expected(model, device, verify):
     layers, notes, errors = [], [], []
     for layer in range(config["num_hidden_layers"]):
         entry = {"layer": layer, "attention": attention, "draft": False, "kv_cache_dtype": cache}
-        entry |= {"k": None, "v": None, "q": None, "prob": None}
+        entry |= {"k": None, "v": None, "q": None, "prob": None} | sizes(config)
         if cache == "fp8":
             entry["k"] = loaded(scales[layer, "k"], deploy, largest)
             if not is_mla:

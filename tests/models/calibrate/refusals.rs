@@ -208,7 +208,11 @@ fn models_that_cannot_be_named_or_described() {
     let no_dim = Workshop::new();
     let model = no_dim.model(
         MLA,
-        &|config| drop(config.as_object_mut().unwrap().remove("qk_rope_head_dim")),
+        &|config| {
+            config.as_object_mut().unwrap().remove("qk_rope_head_dim");
+            // A class that is known has a default.
+            config["model_type"] = Value::from("a_new_one");
+        },
         &|_| (),
     );
     no_dim.calibrate(&model, &activations(MLA), "gaudi2", &[]).assert_refused(2, &["qk_rope_head_dim"]);

@@ -59,6 +59,8 @@ impl Comparison<'_> {
                 "taken" => taken(&inspection, right.as_u64().unwrap()),
                 "findings" => has_codes(&inspection, right),
                 "silent" => lacks_codes(&inspection, right),
+                "num_heads" | "num_kv_heads" => of_layers(&inspection, key, right),
+                "softmax_scale" => softmax_scale(&inspection, right),
                 "fine" => is_fine(&inspection),
                 "converts" => self.converts(right.as_str().unwrap()),
                 "why" => Ok(()),
@@ -235,4 +237,27 @@ fn is_fine(inspection: &Value) -> Result<(), String> {
     } else {
         Err(format!("not fine: {} {}", found[0], found[1]))
     }
+}
+
+/// The softmax scale of every layer, where the right one is known, to three digits.
+fn softmax_scale(inspection: &Value, right: &Value) -> Result<(), String> {
+    let Some(right) = right.as_f64() else { return Ok(()) };
+    for layer in inspection["layers"].as_array().unwrap() {
+        let found = layer["softmax_scale"].as_f64();
+        if found.is_none_or(|found| (found - right).abs() > 1e-3 * right) {
+            return Err(format!("softmax scale {found:?}, right is {right}"));
+        }
+    }
+    Ok(())
+}
+
+/// A number of each layer that is listed.
+fn of_layers(inspection: &Value, key: &str, right: &Value) -> Result<(), String> {
+    for layer in own_layers(inspection) {
+        let number = layer["layer"].to_string();
+        if layer[key] != right[&number] {
+            return Err(format!("layer {number}: {key} {}, right is {}", layer[key], right[&number]));
+        }
+    }
+    Ok(())
 }

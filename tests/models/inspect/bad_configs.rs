@@ -18,7 +18,6 @@ fn assert_refused(key: &str, value: Value) {
 
 #[test]
 fn a_config_without_layers_is_refused() {
-    assert_refused("num_hidden_layers", json!(null));
     assert_refused("num_hidden_layers", json!(0));
     let folder = Checkpoint::with_config(json!({})).write();
     inspect(folder.path(), &[]).assert_refused(&["config.json", "num_hidden_layers"]);
@@ -51,7 +50,6 @@ fn counts_of_another_type_are_refused() {
         "num_kv_shared_layers",
         "full_attention_interval",
         "attn_layer_period",
-        "sliding_window",
         "num_global_key_value_heads",
     ] {
         for value in [json!("2"), json!(2.5), json!(-1), json!(true), json!({}), json!("")] {
@@ -87,8 +85,17 @@ fn lists_that_are_too_short_are_refused() {
     assert_refused("layer_types", json!([]));
     assert_refused("hybrid_override_pattern", json!("*"));
     assert_refused("attn_type_list", json!([1]));
-    assert_refused("num_key_value_heads", json!([4, 4, 4]));
     assert_refused("num_key_value_heads", json!([]));
+}
+
+/// Inspection can do without the length of a window.
+#[test]
+fn a_window_of_another_type_is_a_warning() {
+    for value in [json!("2"), json!(2.5), json!({}), json!("")] {
+        let report = Checkpoint::gqa(2).scale(K, 0.05).set("sliding_window", value).gaudi2();
+        assert!(report.warnings().iter().any(|(code, _)| *code == "window-unknown"));
+        assert_eq!(report.layers(), [0, 1]);
+    }
 }
 
 /// A switch that decides on the kind of a cache is true or false.

@@ -109,13 +109,14 @@ fn deepseeks_draft_layer_follows_the_last() {
     report.assert_scale(61, "k", "loaded", 0.05, on_gaudi3(0.05));
 }
 
-/// A draft layer's tensor is unused where the config declares no draft layer.
+/// A draft layer's tensor is unused where the config says that there is no draft layer.
 #[test]
 fn an_undeclared_draft_layer_is_unused() {
     let report = Checkpoint::mla(2)
         .scale("model.layers.0.self_attn.k_scale", 0.05)
         .scale("model.layers.1.self_attn.k_scale", 0.05)
         .scale("model.layers.2.self_attn.k_scale", 0.05)
+        .set("num_nextn_predict_layers", 0)
         .gaudi3();
     assert_eq!(report.unused(), ["model.layers.2.self_attn.k_scale"]);
     assert_eq!(report.layers(), [0, 1]);

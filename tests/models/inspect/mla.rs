@@ -178,7 +178,7 @@ fn mla_is_what_the_config_says() {
     let both = |model: Checkpoint| model.scale(K, 0.02).scale(V, 0.5).gaudi3();
     assert_eq!(both(Checkpoint::mla(1)).of_layer(0, "attention"), "mla");
     assert_eq!(both(Checkpoint::mla(1).set("use_mla", false)).of_layer(0, "attention"), "mha");
-    assert_eq!(both(Checkpoint::mla(1).set("kv_lora_rank", json!(null))).of_layer(0, "attention"), "mha");
+    assert_eq!(both(Checkpoint::mla(1).set("kv_lora_rank", 0)).of_layer(0, "attention"), "mha");
     // A name with `mla_attn` in it decides nothing.
     let report =
         Checkpoint::gqa(1).scale("model.layers.0.self_attn.mla_attn.mla_attn.k_scale", 0.02).gaudi3();
