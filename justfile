@@ -54,7 +54,7 @@ model-types:
 
 # Whether what vLLM takes from configurations is what the tests hold, see `just vllm`.
 engine-configs:
-    {{vllm}}/python tests/oracle/engine_configs.py --check
+    env -u PYTHONDONTWRITEBYTECODE {{vllm}}/python tests/oracle/engine_configs.py --check
 
 # A bench of any package by its name: attention, convert, inspect, fp8, mme, gemm, abi.
 bench NAME *ARGS:
