@@ -21,6 +21,8 @@ mod errors;
 mod lent;
 mod prepared;
 mod public_bugs;
+mod scaleless;
 mod shapes;
 mod storage;
+mod threads;
 mod transfer;

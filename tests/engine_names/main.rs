@@ -176,14 +176,7 @@ fn compare(python: &str) -> Result<Completion, Failed> {
         );
         faults.insert(example);
     }
-    println!("differences from vLLM {VLLM_VERSION}:");
-    let mut stale = Vec::new();
-    for (row, uses) in DIFFERENCES.iter().zip(&uses) {
-        println!("{uses:>6} {}", row.markdown());
-        if *uses == 0 {
-            stale.push(format!("row of no name: {}", row.markdown()));
-        }
-    }
+    let stale = print_rows(&uses);
     let names: BTreeSet<_> = cases.iter().map(|case| &case.name).collect();
     let explained = uses.iter().sum::<usize>();
     println!(
@@ -197,6 +190,19 @@ fn compare(python: &str) -> Result<Completion, Failed> {
     }
     let shown: Vec<_> = stale.into_iter().chain(faults).take(40).collect();
     Err(format!("{count} faults, among them:\n{}", shown.join("\n")).into())
+}
+
+/// Prints how often each row of the table was needed, and returns a fault for each that no name needs.
+fn print_rows(uses: &[usize]) -> Vec<String> {
+    println!("differences from vLLM {VLLM_VERSION}:");
+    let mut stale = Vec::new();
+    for (row, uses) in DIFFERENCES.iter().zip(uses) {
+        println!("{uses:>6} {}", row.markdown());
+        if *uses == 0 {
+            stale.push(format!("row of no name: {}", row.markdown()));
+        }
+    }
+    stale
 }
 
 /// Calibrates both models and asks where their new tensors go: those of a GQA model into its parameters. Of an MLA layer

@@ -153,6 +153,19 @@ impl PlaneAttention<'_> {
         if let Some(plane) = self.value {
             operands.push(("value", Operand::Memory(&plane.memory)));
         }
+        self.push_modifiers(tiles, batch, rows, &mut operands);
+        Ok(session.engine.compute(&compiled, &operands)?)
+    }
+
+    /// The operands of the modifiers that the problem has.
+    fn push_modifiers(
+        &self,
+        tiles: &[Tile<'_>],
+        batch: usize,
+        rows: usize,
+        operands: &mut Vec<(&'static str, Operand<'_>)>,
+    ) {
+        let modifiers = &self.problem.modifiers;
         if let Some(cap) = modifiers.logits_soft_cap {
             operands.push(("cap", f32_bytes([cap])));
         }
@@ -167,7 +180,6 @@ impl PlaneAttention<'_> {
         if let Some(sinks) = modifiers.sinks {
             operands.push(("sink", self.of_query_heads(rows, sinks)));
         }
-        Ok(session.engine.compute(&compiled, &operands)?)
     }
 
     /// `[batch, heads, rows, dim]`: the rows of a KV head are its tokens' query heads. Zero where there is no token.

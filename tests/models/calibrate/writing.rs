@@ -59,24 +59,26 @@ fn the_model_is_carried_over_and_declares_its_scales() {
             assert!(names.iter().all(|name| map[name] == SCALES));
             let bytes: usize = weights.values().map(|(.., bytes)| bytes.len()).sum();
             assert_eq!(index["metadata"]["total_size"], bytes + 24);
-            // What inspect reads on the device and on the other one.
             for reader in DEVICES {
-                let read = inspect_strictly(&out, reader);
-                let is_adjusted = device == "gaudi3" && reader == "gaudi2";
-                assert_eq!(read["scale_adjustment"]["enabled"], is_adjusted, "{device} {reader}");
-                assert_eq!(read["unused"], json!([]));
-                for (layer, made) in
-                    read["layers"].as_array().unwrap().iter().zip(found["layers"].as_array().unwrap())
-                {
-                    assert_eq!(layer["k"]["checkpoint"], made["scales"][0]["scale"]);
-                    assert_eq!(layer["k"]["origin"], "loaded");
-                    assert_eq!(layer["q"]["origin"], "dynamic");
-                    match made["scales"].get(1) {
-                        Some(v) => assert_eq!(layer["v"]["checkpoint"], v["scale"]),
-                        None => assert_eq!(layer["v"], Value::Null),
-                    }
-                }
+                assert_read_as_made(&inspect_strictly(&out, reader), &found, device, reader);
             }
+        }
+    }
+}
+
+/// What inspect reads on the device and on the other one.
+#[track_caller]
+fn assert_read_as_made(read: &Value, found: &Value, device: &str, reader: &str) {
+    let is_adjusted = device == "gaudi3" && reader == "gaudi2";
+    assert_eq!(read["scale_adjustment"]["enabled"], is_adjusted, "{device} {reader}");
+    assert_eq!(read["unused"], json!([]));
+    for (layer, made) in read["layers"].as_array().unwrap().iter().zip(found["layers"].as_array().unwrap()) {
+        assert_eq!(layer["k"]["checkpoint"], made["scales"][0]["scale"]);
+        assert_eq!(layer["k"]["origin"], "loaded");
+        assert_eq!(layer["q"]["origin"], "dynamic");
+        match made["scales"].get(1) {
+            Some(v) => assert_eq!(layer["v"]["checkpoint"], v["scale"]),
+            None => assert_eq!(layer["v"], Value::Null),
         }
     }
 }

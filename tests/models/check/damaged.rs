@@ -7,6 +7,17 @@ use crate::check::support::{
     self, MLA, Made, activations, bf16, data, fixture_with, rewritten, run, tensors,
 };
 
+/// A change of one tensor of a file.
+fn change(name: &'static str, of: &'static dyn Fn(&mut Made)) -> impl Fn(&mut Vec<Made>) {
+    move |made| of(made.iter_mut().find(|(other, ..)| other == name).unwrap())
+}
+
+/// Leaves a tensor so many tokens.
+fn cut((_, shape, values): &mut Made, tokens: usize) {
+    values.truncate(tokens * values.len() / shape[0]);
+    shape[0] = tokens;
+}
+
 #[test]
 fn bad_activation_files_are_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -22,7 +33,6 @@ fn bad_activation_files_are_named() {
         support::write(&file, &made);
         file
     };
-    let at = |made: &mut Vec<Made>, name: &str| made.iter().position(|(other, ..)| other == name).unwrap();
     let garbage = folder.path().join("garbage.safetensors");
     std::fs::write(&garbage, b"not a safetensors file").unwrap();
     let cases = [
@@ -31,50 +41,12 @@ fn bad_activation_files_are_named() {
         (folder.path().to_path_buf(), "not a regular file"),
         (write("missing", &|made| made.retain(|(name, ..)| name != "layers.1.v")), "layers.1.v"),
         (write("empty", &|made| made.clear()), "layers.0.{q,k,v}"),
-        (
-            write("heads", &|made| {
-                let i = at(made, "layers.2.k");
-                made[i].1 = vec![512, 1, 32];
-            }),
-            "layers.2.k",
-        ),
-        (
-            write("tokens", &|made| {
-                let i = at(made, "layers.0.v");
-                made[i].1[0] = 255;
-                made[i].2.truncate(255 * 64);
-            }),
-            "layers.0.v",
-        ),
-        (
-            write("rank", &|made| {
-                let i = at(made, "layers.0.q");
-                made[i].1 = vec![256, 128];
-            }),
-            "layers.0.q",
-        ),
-        (
-            write("none", &|made| {
-                let i = at(made, "layers.0.q");
-                made[i].1[0] = 0;
-                made[i].2.clear();
-            }),
-            "layers.0.q",
-        ),
-        (
-            write("nan", &|made| {
-                let i = at(made, "layers.1.k");
-                made[i].2[77] = f32::NAN;
-            }),
-            "layers.1.k",
-        ),
-        (
-            write("large", &|made| {
-                let i = at(made, "layers.1.q");
-                made[i].2[5] = f32::MAX;
-            }),
-            "layers.1.q",
-        ),
+        (write("heads", &change("layers.2.k", &|(_, shape, _)| *shape = vec![512, 1, 32])), "layers.2.k"),
+        (write("tokens", &change("layers.0.v", &|made| cut(made, 255))), "layers.0.v"),
+        (write("rank", &change("layers.0.q", &|(_, shape, _)| *shape = vec![256, 128])), "layers.0.q"),
+        (write("none", &change("layers.0.q", &|made| cut(made, 0))), "layers.0.q"),
+        (write("nan", &change("layers.1.k", &|(.., values)| values[77] = f32::NAN)), "layers.1.k"),
+        (write("large", &change("layers.1.q", &|(.., values)| values[5] = f32::MAX)), "layers.1.q"),
         (activations("tiny-mla"), "layers.0.q"),
     ];
     for (file, named) in cases {
@@ -84,7 +56,11 @@ fn bad_activation_files_are_named() {
         assert!(said.contains(named), "{}: {said}", file.display());
         assert!(output.stdout.is_empty());
     }
-    // A type that is no float.
+}
+
+#[test]
+fn activations_of_a_type_that_is_no_float_are_named() {
+    let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("integers.safetensors");
     let bytes = vec![0u8; 256 * 128];
     let view =
