@@ -29,6 +29,7 @@ pub use result::{ActivationSource, Check, LayerCheck, LayerOutputs, SkippedLayer
 pub use stored_cache::{CodeCounts, StoredCache, StoredPart};
 pub use variant::{Variant, Variants};
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use tracing::info_span;
@@ -118,5 +119,13 @@ fn notes(config: &AttentionConfig, file: Option<&ActivationFile>, folder: &Model
         }
     }
     notes.extend(config.other_parts.iter().map(|part| format!("not modelled: {part}")));
+    let types: BTreeSet<&str> =
+        folder.layers().cached.iter().map(|layer| layer.layer_type.as_str()).collect();
+    let chooses = |name: &&str| ["sparse", "indexed", "compressed"].iter().any(|word| name.contains(word));
+    notes.extend(types.into_iter().filter(chooses).map(|name| {
+        format!(
+            "not modelled: which tokens layers of the type {name} choose; they attend to all of them here"
+        )
+    }));
     notes
 }

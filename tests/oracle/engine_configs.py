@@ -42,7 +42,10 @@ from vllm.model_executor.models import registry
 from vllm.transformers_utils import model_arch_config_convertor as convertors
 from vllm.transformers_utils.config import _CONFIG_REGISTRY, get_hf_text_config
 
-OUT = Path(__file__).resolve().parent.parent / "data/model-types/engine.jsonl"
+TESTS = Path(__file__).resolve().parent.parent
+OUT = TESTS / "data/model-types/engine.jsonl"
+KNOWN = TESTS.parent / "src/checkpoint/model_types.jsonl"
+TABLE = TESTS.parent / "src/checkpoint/engine_model_types.jsonl"
 
 
 def defaults(cls):
@@ -122,6 +125,20 @@ def unknown_drafts(architectures):
             yield {"architectures": [architecture], "draft": made}
 
 
+def table(lines):
+    """The classes of vLLM that transformers does not have, in the form of src/checkpoint/model_types.jsonl."""
+    known = {json.loads(line).get("model_type") for line in KNOWN.read_text().splitlines()}
+    for line in lines:
+        if not line.get("own") or line["model_type"] in known:
+            continue
+        entry = {key: line[key] for key in ("class", "model_type")}
+        if line.get("defaults"):
+            entry["defaults"] = line["defaults"]
+        if line.get("text_model_type", line["model_type"]) != line["model_type"]:
+            entry["text"] = {"key": "text_config", "model_type": line["text_model_type"]}
+        yield entry
+
+
 def main():
     architectures = registered()
     classes = {key: CONFIG_MAPPING[key] for key in architectures if key in CONFIG_MAPPING}
@@ -129,12 +146,13 @@ def main():
     lines = [facts(key, classes[key], architectures.get(key, [])) for key in sorted(classes)]
     lines += unknown_drafts(architectures[None])
     lines.append({"architectures_without_configuration": architectures[None]})
-    text = "".join(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n" for line in lines)
-    if "--check" not in sys.argv:
-        OUT.parent.mkdir(exist_ok=True)
-        OUT.write_text(text)
-    elif not OUT.exists() or OUT.read_text() != text:
-        sys.exit(f"{OUT.name} is not what this vLLM says: run tests/oracle/engine_configs.py")
+    for path, content in ((OUT, lines), (TABLE, table(lines))):
+        text = "".join(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n" for line in content)
+        if "--check" not in sys.argv:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            sys.exit(f"{path.name} is not what this vLLM says: run tests/oracle/engine_configs.py")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
-//! What a configuration class of Hugging Face Transformers fills in where a `config.json` is silent.
+//! What a configuration class of Hugging Face Transformers or of vLLM fills in where a `config.json` is silent.
 
 use serde_json::{Map, Value};
 
 /// One JSON object a line for each class; `tests/oracle/model_types.py` writes it from the library itself.
 const MODEL_TYPES: &str = include_str!("../model_types.jsonl");
+
+/// Classes that only vLLM has, in the same form; `tests/oracle/engine_configs.py` writes them.
+const ENGINE_MODEL_TYPES: &str = include_str!("../engine_model_types.jsonl");
 
 /// The defaults of a configuration class.
 #[derive(Debug, Clone)]
@@ -27,7 +30,8 @@ impl ModelType {
     }
 
     fn first(wanted: &str, is_it: impl Fn(&Map<String, Value>) -> bool) -> Option<Self> {
-        let lines = MODEL_TYPES.lines().filter(|line| line.contains(wanted));
+        let lines = MODEL_TYPES.lines().chain(ENGINE_MODEL_TYPES.lines());
+        let lines = lines.filter(|line| line.contains(wanted));
         lines.filter_map(|line| serde_json::from_str(line).ok()).find(is_it).map(|facts| Self { facts })
     }
 
@@ -158,7 +162,7 @@ mod tests {
 
     #[test]
     fn every_line_is_a_class() {
-        for (number, line) in MODEL_TYPES.lines().enumerate().skip(1) {
+        for (number, line) in MODEL_TYPES.lines().skip(1).chain(ENGINE_MODEL_TYPES.lines()).enumerate() {
             let facts: Map<String, Value> = serde_json::from_str(line).unwrap();
             assert!(facts.get("model_type").is_some_and(Value::is_string), "line {}", number + 1);
         }

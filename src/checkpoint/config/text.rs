@@ -224,12 +224,10 @@ impl<'a> TextConfig<'a> {
 
 /// The class of an object: by its own name, else by what the class around it says of its text decoder.
 fn class_at(objects: &[(String, &Map<String, Value>)], at: usize) -> Option<ModelType> {
-    let (path, object) = objects.get(at)?;
+    let object = objects.get(at)?.1;
     let own = class_of(object);
     if own.is_some() || object.contains_key("model_type") || at == 0 {
         return own;
     }
-    let outer = class_at(objects, at - 1)?;
-    let (key, model_type) = outer.text_decoder()?;
-    (path.rsplit('.').next() == Some(key)).then(|| ModelType::find(model_type)).flatten()
+    class_at(objects, at - 1)?.text_class()
 }

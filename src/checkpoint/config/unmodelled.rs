@@ -10,6 +10,8 @@ pub(super) fn unmodelled_parts(config: &TextConfig<'_>) -> Result<Vec<&'static s
     let inner = |key: &str| config.get("attn_config").and_then(|c| c.get(key)).and_then(Value::as_bool);
     let is_alibi = config.bool("alibi")? == Some(true)
         || inner("alibi") == Some(true)
+        || config.is_one_of(&["bloom"])
+        || (config.is_one_of(&["mpt"]) && inner("alibi") != Some(false))
         || config.str("position_embedding_type") == Some("alibi");
     let more_than_once = |key: &str| config.get(key).and_then(Value::as_u64).is_some_and(|times| times > 1);
     let is_sparse = config
@@ -27,8 +29,8 @@ pub(super) fn unmodelled_parts(config: &TextConfig<'_>) -> Result<Vec<&'static s
             "a learned bias for distances (relative_attention_num_buckets)",
         ),
         (
-            ["loop_num", "num_loops", "total_ut_steps"].into_iter().any(more_than_once),
-            "layers that run several times (loop_num, num_loops, total_ut_steps)",
+            ["loop_num", "num_loops", "total_ut_steps", "n_recurrent_loops", "H_cycles"].into_iter().any(more_than_once),
+            "layers that run several times (loop_num, num_loops, total_ut_steps, n_recurrent_loops, H_cycles)",
         ),
     ]
     .into_iter()
