@@ -16,7 +16,7 @@ const ONLY_LAYERS: [(&str, LayerIndex); 2] =
     [("midlayer", LayerIndex::Model(0)), ("mtp_block", LayerIndex::Draft(0))];
 
 /// LongCat has two attentions in each layer, and each has a cache: they are counted through.
-const ATTENTIONS_OF_A_LAYER: [&str; 2] = ["0", "1"];
+pub(super) const ATTENTIONS_OF_A_LAYER: [&str; 2] = ["0", "1"];
 
 /// Prefixes that are one name. Others are made of [`TEXT_WORDS`].
 const PREFIXES: [&str; 8] = [

@@ -2,12 +2,11 @@
 
 use super::attention::Attention;
 use super::heads::{kv_heads, query_heads};
-use super::kind::{Kind, LayerKind};
+use super::kind::Kind;
 use super::layer_value::LayerConfig;
 use super::sizes::Sizes;
 use super::sliding_rule::{LOCAL_ATTENTION, WINDOWS, window_tokens};
 use super::softmax::softmax_scale;
-use super::text::TextConfig;
 use crate::checkpoint::{CheckpointError, FindingCode, Findings};
 
 /// A layer that reads a KV cache.
@@ -75,27 +74,25 @@ impl CacheLayer {
     }
 }
 
-/// Reads one layer, of whose type so many come before it. What had to be assumed because neither the config nor a known class says it goes to `assumed`.
+/// Reads one layer. What had to be assumed because neither the config nor a known class says it goes to `assumed`.
 pub(super) fn read_layer(
-    config: &TextConfig<'_>,
-    (index, nth_of_type): (usize, usize),
-    kind: &LayerKind,
+    layer: &LayerConfig<'_>,
     assumed: &mut Vec<String>,
     findings: &mut Findings,
 ) -> Result<CacheLayer, CheckpointError> {
-    let layer = LayerConfig { config, index, kind, nth_of_type };
-    let num_heads = match query_heads(&layer)? {
+    let num_heads = match query_heads(layer)? {
         Some(heads) => heads,
-        None => assume_heads(&layer, assumed)?,
+        None => assume_heads(layer, assumed)?,
     };
-    let num_kv_heads = kv_heads(&layer, num_heads)?;
-    let sizes = Sizes::read(&layer, num_heads)?;
-    let window = window(&layer, findings);
-    let is_sliding = kind.kind == Kind::Sliding || (kind.kind == Kind::Full && has_own_window(&layer));
+    let num_kv_heads = kv_heads(layer, num_heads)?;
+    let sizes = Sizes::read(layer, num_heads)?;
+    let window = window(layer, findings);
+    let kind = layer.kind.kind;
+    let is_sliding = kind == Kind::Sliding || (kind == Kind::Full && has_own_window(layer));
     Ok(CacheLayer {
-        index,
+        index: layer.index,
         attention: sizes.attention,
-        layer_type: kind.name.clone(),
+        layer_type: layer.kind.name.clone(),
         is_draft: false,
         owner: None,
         is_sliding,
@@ -107,7 +104,7 @@ pub(super) fn read_layer(
         kv_lora_rank: sizes.kv_lora_rank,
         qk_nope_head_dim: sizes.qk_nope_head_dim,
         qk_rope_head_dim: sizes.qk_rope_head_dim,
-        softmax_scale: softmax_scale(&layer, &sizes)?,
+        softmax_scale: softmax_scale(layer, &sizes)?,
     })
 }
 
@@ -139,6 +136,6 @@ fn window(layer: &LayerConfig<'_>, findings: &mut Findings) -> Option<usize> {
 
 /// Whether the layer has a window by an entry of its own, whatever the others do.
 fn has_own_window(layer: &LayerConfig<'_>) -> bool {
-    let own = layer.own_config().and_then(|own| WINDOWS.iter().find_map(|key| own.get(*key)));
+    let own = layer.own.and_then(|own| WINDOWS.iter().find_map(|key| own.get(*key)));
     own.is_some_and(|value| matches!(window_tokens(value, layer.index), Ok(Some(_))))
 }

@@ -1,5 +1,7 @@
 //! How many draft (multi-token prediction) layers follow the model's own, and of which kind they are.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::kind::LayerKind;
@@ -49,8 +51,8 @@ impl Drafts {
             return Err(config.fail(COUNTS[0], format!("{count} draft layers")));
         }
         let local = nested.and_then(|mtp| mtp.get("local_layer_ids")).and_then(Value::as_array);
-        let is_local =
-            |draft: usize| local.is_some_and(|list| list.iter().any(|id| id.as_u64() == Some(draft as u64)));
+        let local: HashSet<u64> = local.into_iter().flatten().filter_map(Value::as_u64).collect();
+        let is_local = |draft: usize| local.contains(&(draft as u64));
         let all_slide = config.is_family(&["mimo_v2"]) && config.get("hybrid_layer_pattern").is_some();
         Ok(Self { count, sliding: (0..count).map(|draft| all_slide || is_local(draft)).collect() })
     }

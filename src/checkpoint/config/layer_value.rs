@@ -1,5 +1,6 @@
 //! A value that may differ from layer to layer, wherever a configuration keeps it.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
@@ -16,6 +17,14 @@ pub(super) struct LayerConfig<'c> {
     pub(super) kind: &'c LayerKind,
     /// How many layers of the same type come before it.
     pub(super) nth_of_type: usize,
+    /// What `per_layer_config` says of this layer.
+    pub(super) own: Option<&'c Map<String, Value>>,
+}
+
+/// `per_layer_config`: an object for each layer that differs, under its number, which may begin with zeros.
+pub(super) fn own_configs<'c>(config: &'c TextConfig<'_>) -> HashMap<usize, &'c Map<String, Value>> {
+    let all = config.get("per_layer_config").and_then(Value::as_object).into_iter().flatten();
+    all.filter_map(|(number, own)| Some((number.parse().ok()?, own.as_object()?))).collect()
 }
 
 /// KV heads of the sliding layers of MiMo-V2, where a config leaves `swa_num_key_value_heads` out.
@@ -58,16 +67,9 @@ impl<'c> LayerConfig<'c> {
         }
     }
 
-    /// `per_layer_config`: an object for each layer that differs, under its number, which may begin with zeros.
-    pub(super) fn own_config(&self) -> Option<&'c Map<String, Value>> {
-        let all = self.config.get("per_layer_config")?.as_object()?;
-        all.iter().find(|(number, _)| number.parse() == Ok(self.index))?.1.as_object()
-    }
-
-    /// A value of that object.
+    /// What the config says of this layer alone.
     fn own_entry(&self, keys: &[&str]) -> Found<'c> {
-        let own = self.own_config()?;
-        first_in(own, keys, &format!("per_layer_config.{}", self.index))
+        first_in(self.own?, keys, &format!("per_layer_config.{}", self.index))
     }
 
     /// What the class changes on layers of this type, where the config says nothing of single layers.

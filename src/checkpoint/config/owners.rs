@@ -1,6 +1,6 @@
 //! Who owns the cache that a layer reads.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::kind::{Kind, LayerKind};
 use super::text::TextConfig;
@@ -74,8 +74,12 @@ fn named_sources(
 ) -> Result<(), CheckpointError> {
     let Some(sources) = config.counts("kv_source_layer_ids")? else { return Ok(()) };
     let ratios = config.counts("compress_ratios")?.unwrap_or_default();
+    let sources: HashSet<usize> = sources.into_iter().collect();
+    let mut nearest = None;
     for (index, owner) in owners.iter_mut().enumerate() {
-        let nearest = sources.iter().copied().filter(|source| *source <= index).max();
+        if sources.contains(&index) {
+            nearest = Some(index);
+        }
         let compresses = ratios.get(index).is_none_or(|ratio| *ratio > 0);
         if let Some(source) = nearest.filter(|source| *source < index && compresses) {
             *owner = Some(Ok(source));

@@ -8,8 +8,10 @@ use super::heads::check_lists;
 use super::kind::Kind;
 use super::kinds::LayerKinds;
 use super::layer_count::count_layers;
+use super::layer_value::{LayerConfig, own_configs};
 use super::owners::Owners;
 use super::text::TextConfig;
+use crate::checkpoint::places::ATTENTIONS_OF_A_LAYER;
 use crate::checkpoint::scale_name::LayerIndex;
 use crate::checkpoint::{CheckpointError, FindingCode, Findings};
 
@@ -60,6 +62,7 @@ impl LayerPlan {
         check_lists(config, layers)?;
         let kinds = LayerKinds::read(config, layers, findings)?;
         let owners = Owners::read(config, kinds.own())?;
+        let own_configs = own_configs(config);
         let mut assumed = Vec::new();
         let mut cached = Vec::new();
         let mut of_type: HashMap<String, usize> = HashMap::new();
@@ -78,7 +81,9 @@ impl LayerPlan {
             }
             let nth_of_type =
                 *of_type.entry(kind.name.clone()).and_modify(|count| *count += 1).or_insert(0usize);
-            let mut layer = read_layer(config, (index, nth_of_type), &kind, &mut assumed, findings)?;
+            let own = own_configs.get(&index).copied();
+            let layer = LayerConfig { config, index, kind: &kind, nth_of_type, own };
+            let mut layer = read_layer(&layer, &mut assumed, findings)?;
             layer.is_draft = is_draft;
             layer.owner = owner.and_then(Result::ok);
             cached.push(layer);
@@ -97,7 +102,8 @@ impl LayerPlan {
 /// LongCat attends twice in each layer, with a cache for each; its `num_layers` counts pairs.
 fn attentions_per_layer(config: &TextConfig<'_>) -> usize {
     let is_longcat = config.is_one_of(&["longcat_flash", "longcat_causal_lm", "longcat"]);
-    if is_longcat && config.written("num_hidden_layers").is_none() { 2 } else { 1 }
+    let counts_pairs = is_longcat && config.written("num_hidden_layers").is_none();
+    if counts_pairs { ATTENTIONS_OF_A_LAYER.len() } else { 1 }
 }
 
 /// Layer numbers in words, runs of sorted numbers drawn together: "layer 3", "layers 0-2, 5".

@@ -1,5 +1,7 @@
 //! Which layers attend to a sliding window, where no list of names says it.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::text::TextConfig;
@@ -41,6 +43,7 @@ impl SlidingRule {
             return Ok(by_rule(cycle(list, layers, |entry| !is_none(entry))));
         }
         if let Some(local) = config.counts("local_layer_ids")? {
+            let local: HashSet<usize> = local.into_iter().collect();
             return Ok(by_rule((0..layers).map(|i| local.contains(&i)).collect()));
         }
         if !has_window {
