@@ -46,8 +46,8 @@ pub(super) fn activation_scales(weight: &str) -> Vec<String> {
     NAMES.iter().map(|name| format!("{stem}{name}")).filter(|name| !is_kv_scale(name)).collect()
 }
 
-/// Whether the tensor scales the KV cache, that of cross attention too, or the query or probabilities beside it. The factor is the same for all of
-/// them, so names that leave open which one is meant belong here too.
+/// Whether the tensor scales the KV cache, that of cross attention too, or the query or probabilities beside it. The factor is
+/// the same for all of them, so names that leave open which one is meant belong here too.
 pub(super) fn is_kv_scale(name: &str) -> bool {
     matches!(
         classify(name),

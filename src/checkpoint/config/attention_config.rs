@@ -1,7 +1,5 @@
 //! What a configuration says about how attention is computed, beyond the sizes of the layers.
 
-use serde_json::Value;
-
 use super::text::TextConfig;
 use super::unmodelled::unmodelled_parts;
 use crate::checkpoint::CheckpointError;
@@ -18,13 +16,7 @@ pub struct AttentionConfig {
 impl AttentionConfig {
     pub(crate) fn read(config: &TextConfig<'_>) -> Result<Self, CheckpointError> {
         let key = "attn_logit_softcapping";
-        let logits_soft_cap = match config.get(key) {
-            None | Some(Value::Bool(false)) => None,
-            Some(value) => match value.as_f64().filter(|cap| cap.is_finite() && *cap >= 0.0) {
-                Some(cap) => (cap > 0.0).then_some(cap),
-                None => return Err(config.fail(key, format!("{value} is not a positive number"))),
-            },
-        };
+        let logits_soft_cap = config.get(key).map_or(Ok(None), |cap| config.as_positive(key, cap))?;
         Ok(Self { logits_soft_cap, other_parts: unmodelled_parts(config)? })
     }
 }

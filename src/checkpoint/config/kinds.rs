@@ -1,7 +1,5 @@
 //! The kind of every layer: from a list that names it, else from a rule, else from the class.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
 use super::cached_layers::cached_by_rule;
@@ -24,6 +22,16 @@ const DECODERS: [&str; 8] = [
     "t5_gemma_module",
     "musicgen_decoder",
     "musicgen_melody_decoder",
+];
+
+/// A key of a list of numbers, and what a number means.
+type NumberedKind = (&'static str, fn(usize) -> LayerKind);
+
+/// Lists that give each layer's kind as a number. MiMo's says 1 for a window.
+const NUMBERED_KINDS: [NumberedKind; 3] = [
+    ("attn_type_list", |number| LayerKind::derived(number != 0, false)),
+    ("compress_ratios", compressed_kind),
+    ("hybrid_layer_pattern", |number| LayerKind::derived(true, number == 1)),
 ];
 
 /// The kinds of all layers, those of drafts behind them where a list goes on to them.
@@ -136,18 +144,10 @@ fn named_kinds(config: &TextConfig<'_>, layers: usize) -> Result<Option<Vec<Laye
             return Ok(Some((0..layers).map(|i| LayerKind::named(name(i))).collect()));
         }
     }
-    if let Some(types) = config.counts("attn_type_list")? {
-        let kinds = types.iter().map(|t| LayerKind::derived(*t != 0, false)).collect();
-        return check_length(config, "attn_type_list", kinds, layers).map(Some);
-    }
-    if let Some(ratios) = config.counts("compress_ratios")? {
-        let kinds = ratios.iter().map(|ratio| compressed_kind(*ratio)).collect();
-        return check_length(config, "compress_ratios", kinds, layers).map(Some);
-    }
-    // MiMo: 1 is a window.
-    if let Some(types) = config.counts("hybrid_layer_pattern")? {
-        let kinds = types.iter().map(|t| LayerKind::derived(true, *t == 1)).collect();
-        return check_length(config, "hybrid_layer_pattern", kinds, layers).map(Some);
+    for (key, kind) in NUMBERED_KINDS {
+        if let Some(numbers) = config.counts(key)? {
+            return check_length(config, key, numbers.into_iter().map(kind).collect(), layers).map(Some);
+        }
     }
     Ok(None)
 }
@@ -163,12 +163,16 @@ fn compressed_kind(ratio: usize) -> LayerKind {
 
 /// GPT-Neo's form: a list of pairs, the names of some layers and how often they are repeated.
 fn repeated_names(value: &Value) -> Option<Vec<String>> {
-    const MOST: u64 = 100_000;
+    const MOST: usize = 100_000;
     let mut names = Vec::new();
     for pair in value.as_array()? {
         let [of_layers, times] = pair.as_array()?.as_slice() else { return None };
         let words: Vec<&str> = of_layers.as_array()?.iter().map(Value::as_str).collect::<Option<_>>()?;
-        for _ in 0..times.as_u64().filter(|times| *times <= MOST)? {
+        let times = usize::try_from(times.as_u64()?).ok()?;
+        if words.len().saturating_mul(times).saturating_add(names.len()) > MOST {
+            return None;
+        }
+        for _ in 0..times {
             names.extend(words.iter().map(|word| (*word).to_owned()));
         }
     }
@@ -225,6 +229,5 @@ fn chunked_layers(config: &TextConfig<'_>, layers: usize) -> Result<Option<Vec<b
     let Some(has_rope) = config.counts("no_rope_layers")?.filter(|list| list.len() >= layers) else {
         return Ok(None);
     };
-    let has_rope: HashSet<usize> = (0..layers).filter(|i| has_rope[*i] != 0).collect();
-    Ok(Some((0..layers).map(|i| has_rope.contains(&i)).collect()))
+    Ok(Some(has_rope[..layers].iter().map(|has_rope| *has_rope != 0).collect()))
 }

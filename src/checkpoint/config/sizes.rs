@@ -76,14 +76,12 @@ fn latent(layer: &LayerConfig<'_>, query_heads: usize) -> Result<Option<Sizes>, 
         }));
     }
     if layer.kind.kind == Kind::Mla {
-        let none = None;
-        let attention = Attention::Mla;
         return Ok(Some(Sizes {
-            attention,
-            head_dim: none,
-            v_head_dim: none,
-            kv_lora_rank: none,
-            qk_nope_head_dim: none,
+            attention: Attention::Mla,
+            head_dim: None,
+            v_head_dim: None,
+            kv_lora_rank: None,
+            qk_nope_head_dim: None,
             qk_rope_head_dim: rope,
         }));
     }

@@ -45,15 +45,8 @@ fn written_scale(layer: &LayerConfig<'_>) -> Result<Option<f64>, CheckpointError
     Ok(inner.and_then(Value::as_f64).filter(|scale| scale.is_finite() && *scale > 0.0))
 }
 
-/// A positive number. Zero and `false` are ways to say none.
-pub(super) fn number(layer: &LayerConfig<'_>, key: &str) -> Result<Option<f64>, CheckpointError> {
-    match layer.value(&[key]) {
-        None | Some((_, Value::Bool(false) | Value::Null)) => Ok(None),
-        Some((key, value)) => match value.as_f64().filter(|x| x.is_finite() && *x >= 0.0) {
-            Some(x) => Ok((x > 0.0).then_some(x)),
-            None => Err(layer.config.fail(&key, format!("{value} is not a positive number"))),
-        },
-    }
+fn number(layer: &LayerConfig<'_>, key: &str) -> Result<Option<f64>, CheckpointError> {
+    layer.value(&[key]).map_or(Ok(None), |(key, value)| layer.config.as_positive(&key, value))
 }
 
 /// What a yarn rope multiplies the scale with, twice: `rope_scaling` or `rope_parameters` with `mscale_all_dim`, or the
@@ -68,10 +61,8 @@ fn yarn_mscale(config: &TextConfig<'_>) -> f64 {
         ))
     });
     let own = || {
-        let yarn = config.get("yarn")?;
-        (yarn.get("apply_scale").and_then(Value::as_bool) == Some(true))
-            .then_some(())
-            .and_then(|()| Some((finite(yarn.get("factor"))?, 1.0)))
+        let yarn = config.get("yarn").filter(|yarn| yarn.get("apply_scale") == Some(&Value::Bool(true)))?;
+        Some((finite(yarn.get("factor"))?, 1.0))
     };
     match declared.or_else(own) {
         Some((factor, mscale)) if factor > 1.0 => 0.1 * mscale * libm::log(factor) + 1.0,

@@ -197,6 +197,17 @@ impl<'a> TextConfig<'a> {
         count.ok_or_else(|| self.fail(key, format!("{value} is not a count")))
     }
 
+    /// A value as a positive number. Zero, `false` and null are ways to say none.
+    pub(crate) fn as_positive(&self, key: &str, value: &Value) -> Result<Option<f64>, CheckpointError> {
+        if matches!(value, Value::Bool(false) | Value::Null) {
+            return Ok(None);
+        }
+        match value.as_f64().filter(|x| x.is_finite() && *x >= 0.0) {
+            Some(x) => Ok((x > 0.0).then_some(x)),
+            None => Err(self.fail(key, format!("{value} is not a positive number"))),
+        }
+    }
+
     /// A list of strings.
     pub(crate) fn strings(&self, key: &str) -> Result<Option<Vec<&str>>, CheckpointError> {
         self.list(key, "a list of strings", Value::as_str)
